@@ -36,9 +36,15 @@ pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output)
     let multi_host = surroundings.multi_host.clone();
     let is_shown = multi_host.as_ref().is_none_or(|one| one.is_leader());
     let ended = match switches::parsed(arguments.clone(), output.columns()) {
-        Ok((cli, words)) => {
-            output.reworded(words);
-            dispatch(cli, arguments, surroundings, &output)
+        Ok(line) => {
+            output.reworded(line.words);
+            let is_quiet = line.cli.global.quiet;
+            let ended = dispatch(line.cli, arguments, surroundings, &output);
+            let idle = line.without_effect.join(", ");
+            if ended.is_ok() && is_shown && !is_quiet && !idle.is_empty() {
+                output.note(format!("no effect on a simulated array: {idle}"));
+            }
+            ended
         }
         Err(_) if !is_shown => Ok(Exit::Usage),
         Err(error) => {

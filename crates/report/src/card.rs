@@ -122,7 +122,7 @@ const WARNINGS_MAX: usize = 3;
 
 /// The worst warnings: a picture is passed on without its page.
 fn warned(document: &Document) -> Vec<String> {
-    let all = cautions(document, &Marks::NONE).into_iter();
+    let all = cautions(document, &Marks::NONE, false).into_iter();
     let all = all.filter(|caution| caution.severity != Severity::Note);
     let all: Vec<String> = all.map(|caution| caution.marked()).collect();
     let more = all.len().saturating_sub(WARNINGS_MAX);

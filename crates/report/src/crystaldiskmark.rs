@@ -67,11 +67,11 @@ pub(crate) fn like_table(runs: &[RunRecord]) -> SheetTable {
         Column::number("Read MB/s"),
         Column::number("IOPS"),
         Column::number("Mean"),
-        Column::text("Read").dropped(2),
+        Column::text("Read (log)").dropped(2),
         Column::number("Write MB/s"),
         Column::number("IOPS"),
         Column::number("Mean"),
-        Column::text("Write").dropped(1),
+        Column::text("Write (log)").dropped(1),
         Column::text(""),
     ];
     let rows: Vec<Vec<String>> = lines

@@ -134,6 +134,10 @@ fn a_directory_gets_a_test_file_that_is_gone_afterwards() {
     {
         assert!(bases.iter().all(|base| base % 4096 == 0), "{bases:?}");
     }
+    // Runs without a level, which looked for caches, do not hide the answer.
+    desk.run(&["history", "show", "last"])
+        .done()
+        .printed(&["partition offset on "]);
 }
 
 #[test]

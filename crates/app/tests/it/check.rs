@@ -160,7 +160,7 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     );
     assert_prints(&shown, "MISSED: iops>=1000000:");
     for words in [
-        "Check against the baseline baseline",
+        "Check against the baseline\n",
         "64K then, 31.5K now",
         "worse",
     ] {

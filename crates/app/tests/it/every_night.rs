@@ -223,8 +223,9 @@ fn a_quiet_verification_is_its_verdict() {
         "--busy-ok",
     ];
     let verdict = line(&desk, 0, &verify);
-    assert!(verdict.starts_with("PASSED: no fault in "), "{verdict}");
-    assert!(verdict.contains(&format!(" (on {volume}")), "{verdict}");
+    let begins = format!("{volume}: PASSED: no fault in ");
+    assert!(verdict.starts_with(&begins), "{verdict}");
+    assert!(verdict.trim_end().ends_with(']'), "{verdict}");
 
     let run = [
         "run",

@@ -266,6 +266,11 @@ fn an_experiment_is_shown_with_its_comparison_above_its_runs() {
         shown.starts_with(&compared) && shown.contains("\nCommand "),
         "{shown}"
     );
+    // Its runs would push the answer off the screen.
+    assert!(!shown.contains("In flight") && shown.contains("(--explain lists them)"));
+    desk.run(&["history", "show", "last", "--explain"])
+        .done()
+        .printed(&["estimate %", "In flight"]);
     // The line has the id, as those of all other results.
     let line = desk.run(&["history", "show", "last", "-q"]).done().stdout;
     let compared = desk.run(&["compare", "last", "-q"]).stdout;

@@ -217,8 +217,8 @@ fn of_a_solid_state_drive_the_profile_says_that_position_does_not_matter() {
     let desk = Desk::new();
     desk.run(&["profile", "sim:sata-ssd"]).done().printed(&[
         "does not matter",
-        "size does",
-        "reads at once do",
+        "by read size",
+        "by reads at once",
     ]);
     let found = desk.json(&["profile", "sim:nvme"]);
     let batches = found.at("batches").items();

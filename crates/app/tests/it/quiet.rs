@@ -67,3 +67,26 @@ fn a_quiet_answer_is_one_line() {
         assert!(!is_empty, "{line} prints an empty line");
     }
 }
+
+#[test]
+fn switches_that_a_simulated_array_has_no_use_for_are_named() {
+    let desk = Desk::new();
+    let run = ["run", "sim:nvme", "--duration", "10ms"];
+    let more = ["--engine", "threads", "--keep", "--busy-ok"];
+    let all = [&run[..], &more].concat();
+    desk.run(&all)
+        .done()
+        .warned(&["note: no effect on a simulated array: --keep, --engine\n"]);
+    assert_eq!(desk.run(&[&all[..], &["-q"]].concat()).stderr, "");
+    assert!(!desk.run(&run).stderr.contains("no effect"));
+    // What names a device that is no target is a mistake everywhere.
+    for line in [
+        "align sim:nvme",
+        "profile sim:nvme --fill",
+        "probe flash sim:nvme --write 1G",
+        "run sim:nvme",
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--destroy", "sdb"]).collect();
+        desk.run(&words).failed(2, &["no target is one", "hint:"]);
+    }
+}

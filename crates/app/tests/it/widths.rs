@@ -10,7 +10,7 @@ const LONG: &str = "sim:raid10-10k?offset=63s&stripe_unit=64K&disks=8&seed=12345
 
 /// Commands that measure, in an order in which each finds what it needs, then what shows what
 /// they made.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "run LONG --duration 1s --label before-the-change",
     "run LONG --duration 1s --label after-the-change --threads 1,2",
     "run LONG --duration 1s --repeat 6 --label six",
@@ -37,6 +37,7 @@ const COMMANDS: [&str; 27] = [
     "doctor .",
     "sim list",
     "qualify --list",
+    "verify --size 1T --plan",
     "disks",
 ];
 

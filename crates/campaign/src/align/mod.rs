@@ -53,6 +53,7 @@ pub fn align(
     options: &AlignOptions,
     permissions: &Permissions,
 ) -> Outcome<ExperimentSession> {
+    permissions.refuse_idle(&[&options.target])?;
     check(options)?;
     let mut design = Design::of(&options.design);
     refuse_unreadable(context, store, options, &design, permissions)?;

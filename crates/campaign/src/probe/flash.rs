@@ -53,6 +53,7 @@ pub fn flash(
     options: &FlashOptions,
     permissions: &Permissions,
 ) -> Outcome<(FlashDocument, Exit)> {
+    permissions.refuse_idle(&[&options.target])?;
     let mut store = context.open_store()?;
     let (target, mut warnings) = open(context, &mut store, options, permissions)?;
     let measured_at = context.timestamp();

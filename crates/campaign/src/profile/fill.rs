@@ -59,6 +59,7 @@ pub fn fill(
     options: &FillOptions,
     permissions: &Permissions,
 ) -> Outcome<(FillDocument, Exit)> {
+    permissions.refuse_idle(&[&options.target])?;
     let mut store = context.open_store()?;
     let measured_at = context.timestamp();
     if options

@@ -18,6 +18,9 @@ use stripewise_workload::Request;
 /// Kind of its documents in the store.
 pub const KIND: &str = "baseline";
 
+/// The name of a baseline that was given none.
+pub const NAME_USUAL: &str = "baseline";
+
 /// Default repetitions of each load in a check.
 pub const REPETITIONS: u32 = 6;
 
@@ -193,7 +196,7 @@ impl StoredBaseline {
         let wanted = match name {
             Some(name) => name,
             None if all.len() <= 1 => return Ok(all.pop()),
-            None => "baseline",
+            None => NAME_USUAL,
         };
         match all.into_iter().find(|one| one.name == wanted) {
             Some(one) => Ok(Some(one)),

@@ -5,6 +5,7 @@
 use crate::steps::answer::Answer;
 use crate::steps::stored_experiment::StoredExperiment;
 use crate::steps::subject::{Subject, SubjectKind};
+use std::collections::BTreeSet;
 use stripewise_compat::dataset::Dataset;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -27,7 +28,16 @@ pub struct LevelOptions {
 /// The comparison in a report on a subject with levels: like `compare A` alone. Empty
 /// if it has none, or they cannot be compared.
 pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> {
-    if levels_of(&a.runs).len() < 2 {
+    // Beside those of an experiment that writes are runs without a level, which looked for caches.
+    let places = a.runs.iter().filter_map(|run| run.experiment.as_ref());
+    let levels = match a.kind {
+        SubjectKind::Experiment => places
+            .map(|place| &place.level)
+            .collect::<BTreeSet<_>>()
+            .len(),
+        _ => levels_of(&a.runs).len(),
+    };
+    if levels < 2 {
         return Vec::new();
     }
     // By the experiment's metric, which may be a latency.

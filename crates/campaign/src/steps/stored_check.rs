@@ -1,6 +1,7 @@
 //! The result of a check as stored with its runs: shown again by `history` and
 //! `report`, which could not derive it from the runs alone.
 
+use super::baselines::NAME_USUAL;
 use super::pages::material_of;
 use super::resumable_answer::json_of_series;
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,7 @@ impl StoredCheck {
         };
         let mut material = material_of(store, document);
         material.title = match &self.baseline {
+            Some(name) if name == NAME_USUAL => "Check against the baseline".to_owned(),
             Some(name) => format!("Check against the baseline {name}"),
             None => format!("Check: {}", material.title),
         };

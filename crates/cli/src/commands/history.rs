@@ -4,9 +4,10 @@ use super::qualify;
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
+use crate::show::experiment::worth_showing;
 use crate::show::line::{marked, print_answer};
 use crate::show::runs;
-use crate::switches::hints::{Words, replace_hints};
+use crate::switches::hints::{Words, replace_hints, replace_stored_hints};
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
@@ -174,6 +175,7 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
+        replace_stored_hints(&mut document.runs);
         let is_all = match names {
             [name] => print_conclusion(context, name, &document, look)?,
             _ => false,
@@ -186,7 +188,8 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
 }
 
 /// What was concluded of the runs that follow: of a check its findings, of layouts the choice, of
-/// an experiment its comparison. With `-q` it is all that is printed: true.
+/// an experiment its comparison. True if it is all that is printed: with `-q`, and of an experiment
+/// without --explain.
 fn print_conclusion(
     context: &Context,
     name: &str,
@@ -197,18 +200,28 @@ fn print_conclusion(
         let sheet = found.sheet(&document.runs, look.explain);
         (sheet, found.line(&document.runs))
     });
+    let is_check = stored_check.is_some();
+    // Hundreds of runs would push the answer of an experiment off the screen.
+    let is_brief = !is_check && !look.explain && look.percentiles.is_empty();
     let stored = match stored_check {
         None => layouts(context, name, look.explain)?,
         found => found,
     };
-    let (sheet, line) = match stored {
+    let (mut sheet, line) = match stored {
         Some(stored) => stored,
         None => {
             let found = experiment(context, name)?;
             if found.is_empty() {
                 return Ok(false);
             }
-            let sheet = comparison_sheet(&found, &[], look.explain);
+            let mut rows = found.iter().flat_map(|table| &table.rows);
+            let is_throughput = !rows.any(|row| row.metric.starts_with("latency"));
+            // Below the runs are their warnings.
+            let runs = match is_brief {
+                true => worth_showing(&document.runs, is_throughput),
+                false => Vec::new(),
+            };
+            let sheet = comparison_sheet(&found, &runs, look.explain);
             (sheet, compared_line(&found))
         }
     };
@@ -218,9 +231,16 @@ fn print_conclusion(
         print_answer(context, String::new, || marked(&line, id));
         return Ok(true);
     }
+    if is_brief {
+        let runs = format!("{}  (--explain lists them)", document.runs.len());
+        sheet.pointers = runs_origin(document);
+        sheet.pointers.push(("Runs".to_owned(), runs));
+    }
     context.output.print_lines(&context.sheet_text(&sheet));
-    context.output.print_text("\n");
-    Ok(false)
+    if !is_brief {
+        context.output.print_text("\n");
+    }
+    Ok(is_brief)
 }
 
 /// Replaces the command that shows the result again by the origin of its runs.

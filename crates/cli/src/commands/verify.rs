@@ -24,7 +24,11 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if let (true, Some(size)) = (arguments.plan, arguments.size) {
         let plan = plan_of_size(&options(arguments, Vec::new()), size.bytes())?;
         print_or(context, &plan, || {
-            print_answer(context, || plan.text(), || plan.line());
+            print_answer(
+                context,
+                || context.output.shown(&plan.text()),
+                || plan.line(),
+            );
         })?;
         return Ok(Exit::Done);
     }
@@ -46,23 +50,12 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
         context,
         &document,
         || sheet(&document),
-        || in_line(&document),
+        || verdict(&document),
     )?;
     match ended {
         Some(failure) => Err(failure),
         None => Ok(exit_of(context, &document)),
     }
-}
-
-/// The verdict, and the paths of kept files.
-fn in_line(document: &VerifyDocument) -> String {
-    let stored = document
-        .targets
-        .iter()
-        .filter_map(|target| target.kept_at.as_deref());
-    stored.fold(verdict(document), |line, path| {
-        format!("{line} Its file: {path}")
-    })
 }
 
 /// The findings of one of several hosts.

@@ -48,7 +48,10 @@ fn line(context: &Context, answer: &Answer) -> String {
 }
 
 fn text(context: &Context, answer: &Answer) -> String {
-    let runs = worth_showing(context, answer);
+    let is_throughput = answer.stored.plan.metric.more_is_better();
+    let mut runs = worth_showing(&answer.records, is_throughput);
+    let words = context.output.words();
+    replace_hints(&mut runs, |hint| words.hint(hint));
     let mut sheet = comparison_sheet(&answer.comparisons, &runs, context.global.explain);
     if answer.is_stored {
         sheet.pointers = pointers(context, answer);
@@ -58,17 +61,15 @@ fn text(context: &Context, answer: &Answer) -> String {
 
 /// The runs without irrelevant notes: the precision of percentiles of single runs
 /// matters only if latencies are compared.
-fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
-    let throughput = answer.stored.plan.metric.more_is_better();
-    let mut records = answer.records.clone();
+pub fn worth_showing(records: &[RunRecord], is_throughput: bool) -> Vec<RunRecord> {
+    let mut records = records.to_vec();
     for record in &mut records {
         for job in &mut record.jobs {
-            job.warnings
-                .retain(|warning| !(throughput && OF_PERCENTILES.contains(&warning.code.as_str())));
+            job.warnings.retain(|warning| {
+                !(is_throughput && OF_PERCENTILES.contains(&warning.code.as_str()))
+            });
         }
     }
-    let words = context.output.words();
-    replace_hints(&mut records, |hint| words.hint(hint));
     records
 }
 

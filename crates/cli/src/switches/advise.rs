@@ -5,12 +5,12 @@ use clap::Args;
 use std::path::PathBuf;
 use stripewise_units::{ByteSize, Nanoseconds};
 
-/// Which layout for which use, with the commands that make it.
+/// Which layout for which use, and what it gains.
 ///
 /// Proposes the layouts worth trying, runs the cells of the profile on each of them in
 /// passes, and answers with the layouts ranked, what matters and what does not, and the
-/// plainest of the best. Exit code 1: the layout that is there now is outside the set of
-/// the best by more than the margin.
+/// plainest of the best. --explain adds the commands that make it. Exit code 1: the layout that
+/// is there now is outside the set of the best by more than the margin.
 #[derive(Debug, Args)]
 pub struct Advise {
     /// A simulated array (sim:NAME, sim:FILE.toml, with its keys: sim:raid10-10k?offset=63s); a directory, file or device, on which only base offsets are measured; or devices (sdb,sdc,sdd) with --destroy, on which layouts are made

@@ -123,6 +123,32 @@ impl Words {
         )
     }
 
+    /// A stored hint, which is text, with the options of `run` that it names, unless they are part
+    /// of a command line.
+    fn marked(&self, hint: &Hint) -> Hint {
+        let mut text = String::new();
+        for (number, part) in hint.split('`').enumerate() {
+            if number > 0 {
+                text.push('`');
+            }
+            let is_command_line = number % 2 == 1 && part.contains(' ');
+            let mut rest = part;
+            while let Some(at) = rest.find("--") {
+                let (before, from) = rest.split_at(at);
+                let end = from.find(|sign: char| sign != '-' && !sign.is_ascii_lowercase());
+                let (option, after) = from.split_at(end.unwrap_or(from.len()));
+                text.push_str(before);
+                match !is_command_line && self.of_run.contains(&option[2..]) {
+                    true => text.push_str(&format!("<{option}>")),
+                    false => text.push_str(option),
+                }
+                rest = after;
+            }
+            text.push_str(rest);
+        }
+        Hint::from(text.as_str())
+    }
+
     /// A hint on a stored run whose load is not the user's to change: nothing if it names a switch
     /// of `run` that this command lacks. What is stored is text.
     pub fn own_hint(&self, hint: &Hint) -> String {
@@ -146,6 +172,27 @@ pub fn replace_hints(records: &mut [RunRecord], word: impl Fn(&Hint) -> String) 
         let jobs = record.jobs.iter_mut().flat_map(|job| &mut job.warnings);
         for warning in jobs.chain(&mut record.warnings) {
             warning.hint = Hint::plain(word(&warning.hint));
+        }
+    }
+}
+
+/// Words the hints of stored runs for the commands that made them, where those word them only for
+/// printing.
+pub fn replace_stored_hints(records: &mut [RunRecord]) {
+    for runs in records.chunk_by_mut(|one, next| one.command == next.command) {
+        let line = runs.first().and_then(|run| run.command.get(1..));
+        let command = command_of(line.unwrap_or_default());
+        let path: Vec<&str> = command.split(' ').collect();
+        match path[0] {
+            "align" | "lab" => {
+                let words = Words::of(&path);
+                replace_hints(runs, |hint| words.hint(&words.marked(hint)));
+            }
+            "check" => {
+                let words = Words::of(&path);
+                replace_hints(runs, |hint| of_a_baseline(&words, &words.marked(hint)));
+            }
+            _ => {}
         }
     }
 }
@@ -484,6 +531,7 @@ fn named<'a>(root: &'a Command, words: &[String]) -> (String, &'a Command) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_results::{Severity, Warning};
 
     #[test]
     fn an_option_that_the_command_lacks_is_told_where_it_is() {
@@ -523,6 +571,47 @@ mod tests {
             let path: Vec<&str> = line.split_whitespace().collect();
             assert_eq!(Words::of(&path).hint(&hint.into()), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_stored_hint_is_worded_for_the_command_that_made_the_run() {
+        let run = |line: &str, hint: &str| {
+            let command = line.split(' ').map(str::to_owned).collect();
+            let warning = Warning {
+                code: "few-operations".to_owned(),
+                severity: Severity::Note,
+                message: String::new(),
+                short: String::new(),
+                hint: Hint::plain(hint),
+            };
+            RunRecord {
+                command,
+                warnings: vec![warning],
+                ..Default::default()
+            }
+        };
+        let mut runs = [
+            run("stripewise align /data", "--duration 2s would be enough"),
+            run("stripewise align /data", "use --cache direct-sync"),
+            run("stripewise lab run plan.toml", "use 1 GiB or more: --size"),
+            run("stripewise check", "give a larger --size"),
+            run("stripewise run /data", "give a larger --size"),
+            run("stripewise align /data", "`stripewise run x --ramp 5s`"),
+        ];
+        replace_stored_hints(&mut runs);
+        let hints = runs.each_ref().map(|run| run.warnings[0].hint.to_string());
+        assert_eq!(hints[0], "--step 2s would be enough");
+        assert!(hints[1].ends_with("(--cache: a switch of `stripewise run`, not of `align`)"));
+        assert!(
+            hints[2].ends_with("In a plan that is size = ..."),
+            "{}",
+            hints[2]
+        );
+        assert!(hints[3].contains("the baseline says this"), "{}", hints[3]);
+        assert_eq!(
+            hints[4..],
+            ["give a larger --size", "`stripewise run x --ramp 5s`"]
+        );
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub mod witness;
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use stripewise_units::{NameText, ParseError, has_text, is_sim_target, typeset};
@@ -164,12 +165,19 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Other", &["sim", "doctor", "completions", "man"]),
 ];
 
-/// The command line, and the words of hints for its command. Help is wrapped
-/// to this many columns, or to the width of this process's terminal.
-pub fn parsed(
-    words: Vec<OsString>,
-    columns: Option<usize>,
-) -> Result<(Cli, hints::Words), clap::Error> {
+/// A command line.
+pub struct CommandLine {
+    /// Its switches.
+    pub cli: Cli,
+    /// The words of hints for its command.
+    pub words: hints::Words,
+    /// Switches that have no effect on its targets, as typed: `--keep`.
+    pub without_effect: Vec<String>,
+}
+
+/// Parses a command line. Help is wrapped to this many columns, or to the width of this process's
+/// terminal.
+pub fn parsed(words: Vec<OsString>, columns: Option<usize>) -> Result<CommandLine, clap::Error> {
     let pasted = pasted(&words);
     let words = sqlio::arranged(with_negatives(words).into_iter());
     let mut command = match columns {
@@ -184,7 +192,42 @@ pub fn parsed(
     }
     let matches = command.try_get_matches_from(words)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
-    Ok((cli, hints::words_of(&matches)))
+    Ok(CommandLine {
+        cli,
+        words: hints::words_of(&matches),
+        without_effect: without_effect(&matches),
+    })
+}
+
+/// Switches on how files, devices and processors are used. Not --busy-ok: it permits what may not
+/// be needed anywhere.
+const NOT_OF_SIMULATED: [&str; 6] = [
+    "keep",
+    "overwrite",
+    "engine",
+    "cpus",
+    "compressible",
+    "dedupable",
+];
+
+/// Those of them that were typed for simulated arrays alone.
+fn without_effect(matches: &ArgMatches) -> Vec<String> {
+    let mut own = matches;
+    while let Some((_, inner)) = own.subcommand() {
+        own = inner;
+    }
+    let targets = ["target", "targets"].into_iter();
+    let targets = targets.filter_map(|id| own.try_get_raw(id).ok().flatten());
+    let mut simulated = targets.flatten().map(|one| is_sim_target(&one.as_text()));
+    if simulated.next() != Some(true) || simulated.any(|is_simulated| !is_simulated) {
+        return Vec::new();
+    }
+    let is_typed = |name: &str| {
+        own.ids().any(|id| id.as_str() == name)
+            && own.value_source(name) == Some(ValueSource::CommandLine)
+    };
+    let idle = NOT_OF_SIMULATED.iter().filter(|name| is_typed(name));
+    idle.map(|name| format!("--{name}")).collect()
 }
 
 /// The first word with typographic characters pasted from a page, which would count as a

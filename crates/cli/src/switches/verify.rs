@@ -8,6 +8,16 @@ use stripewise_campaign::verify::Caching;
 use stripewise_io_engine::{EngineName, FaultPlan};
 use stripewise_units::{ByteSize, Nanoseconds};
 
+/// Switches for other modes than --power-cut.
+const NOT_WITH_POWER_CUT: [&str; 6] = [
+    "image",
+    "capacity",
+    "read_percent",
+    "stop_after",
+    "seed",
+    "after_cut",
+];
+
 /// Does it keep the data it is given? Compares every byte.
 ///
 /// Everything is written once, then used as SQL Server uses it (random pages of 8K, runs
@@ -40,17 +50,17 @@ pub struct Verify {
     #[arg(long, conflicts_with_all = ["duration", "cache", "threads", "outstanding", "read_percent", "keep", "overwrite", "destroy", "inject"])]
     pub image: bool,
     /// Write and flush until the power fails, while a witness records each flush (see below)
-    #[arg(long, requires = "witness", conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed"])]
+    #[arg(long, requires = "witness", conflicts_with_all = NOT_WITH_POWER_CUT)]
     pub power_cut: bool,
     /// Where the witness is: HOST:PORT/TOKEN as `stripewise witness` prints it, "|COMMAND" (like "|ssh HOST stripewise witness FILE --stdin"), or a new FILE on another disk
-    #[arg(long, value_name = "WHERE", requires = "power_cut", conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed", "after_cut"], value_parser = super::name_text())]
+    #[arg(long, value_name = "WHERE", requires = "power_cut", conflicts_with_all = NOT_WITH_POWER_CUT, value_parser = super::name_text())]
     pub witness: Option<String>,
     /// What makes writes durable: flush (fsync; of a device its flush), fdatasync, fua (each write by itself, past the page cache), dsync (each write by itself, through it)
     #[arg(
         long,
         value_name = "KIND",
         requires = "power_cut",
-        conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed", "after_cut"],
+        conflicts_with_all = NOT_WITH_POWER_CUT,
         default_value = "flush",
         hide_possible_values = true,
         value_parser = one_of([

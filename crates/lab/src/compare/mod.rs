@@ -74,19 +74,20 @@ pub struct CompareOptions {
 /// How notes name the sides of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sides {
-    /// A and B, like the column headings.
+    /// By name.
     #[default]
-    Columns,
+    Names,
     /// A is stored from an earlier measurement; B was measured now.
     ThenAndNow,
 }
 
 impl Sides {
-    /// Suffix of each side's value: `8K on A, 64K on B`.
-    pub(crate) const fn behind(self) -> [&'static str; 2] {
+    /// Suffix of each side's value: `8K on before, 64K on after`. Several comparisons in one sheet
+    /// have one list of notes, so letters would not say which sides they are of.
+    pub(crate) fn behind(self, a: &Side, b: &Side) -> [String; 2] {
         match self {
-            Sides::Columns => ["on A", "on B"],
-            Sides::ThenAndNow => ["then", "now"],
+            Sides::Names => [a, b].map(|side| format!("on {}", side.name)),
+            Sides::ThenAndNow => ["then", "now"].map(str::to_owned),
         }
     }
 }
@@ -97,7 +98,7 @@ impl Default for CompareOptions {
             metric: Metric::Iops,
             level: 0.95,
             of_levels: false,
-            sides: Sides::Columns,
+            sides: Sides::Names,
             void_counts: false,
         }
     }

@@ -20,21 +20,22 @@ pub(super) fn notes(
     options: CompareOptions,
 ) -> Vec<String> {
     let (used_a, used_b) = (used(rows, |row| row.a), used(rows, |row| row.b));
+    let behind = options.sides.behind(a, b);
     let mut notes = Vec::new();
     for (side, used) in [(a, &used_a), (b, &used_b)] {
         notes.extend(void_warnings(side, used));
     }
-    notes.extend(loads(rows, options.sides));
-    notes.extend(tools(&used_a, &used_b, options.sides));
+    notes.extend(loads(rows, &behind));
+    notes.extend(tools(&used_a, &used_b, &behind));
     if !options.of_levels {
-        notes.extend(conditions(&used_a, &used_b, options.sides));
+        notes.extend(conditions(&used_a, &used_b, &behind));
     }
     notes.extend(cells(a, b, rows.len(), matched));
     for side in [a, b] {
         notes.extend(broken_off(side));
         notes.extend(copies(side));
     }
-    notes.extend(order(rows, &used_a, &used_b, options.sides));
+    notes.extend(order(rows, [(a, &used_a), (b, &used_b)], options.sides));
     notes.extend(believed(rows));
     notes
 }
@@ -58,8 +59,7 @@ fn copies(side: &Side) -> Option<String> {
 
 /// Two single runs are compared whatever their loads. If the loads differ, that comes
 /// first, since nothing else affects throughput more.
-fn loads(rows: &[JudgedRow<'_>], sides: Sides) -> Option<String> {
-    let [behind_a, behind_b] = sides.behind();
+fn loads(rows: &[JudgedRow<'_>], [behind_a, behind_b]: &[String; 2]) -> Option<String> {
     let [only] = rows else { return None };
     let (a, b) = (&only.a.key, &only.b.key);
     let differ = |a: Option<u32>, b: Option<u32>| a.zip(b).is_some_and(|(a, b)| a != b);
@@ -104,8 +104,11 @@ fn void_warnings(side: &Side, used: &[RunRecord]) -> Vec<String> {
 }
 
 /// Conditions that differ.
-pub(super) fn conditions(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
-    let [behind_a, behind_b] = sides.behind();
+pub(super) fn conditions(
+    a: &[RunRecord],
+    b: &[RunRecord],
+    [behind_a, behind_b]: &[String; 2],
+) -> Vec<String> {
     let differing = differing_conditions(a, b);
     differing
         .into_iter()
@@ -175,7 +178,11 @@ fn broken_off(side: &Side) -> Option<String> {
 
 /// Whether one side was measured entirely before the other: then time is part of
 /// the difference, and no statistics can remove it.
-fn order(rows: &[JudgedRow<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Option<String> {
+fn order(
+    rows: &[JudgedRow<'_>],
+    [(a, used_a), (b, used_b)]: [(&Side, &Vec<RunRecord>); 2],
+    sides: Sides,
+) -> Option<String> {
     if rows
         .iter()
         .any(|judged| judged.how == IntervalMethod::Blocks)
@@ -187,11 +194,11 @@ fn order(rows: &[JudgedRow<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides)
         let all: Vec<&String> = known.map(|run| &run.started_at).collect();
         Some(((*all.iter().min()?).clone(), (*all.iter().max()?).clone()))
     };
-    let ((first_a, last_a), (first_b, last_b)) = (times(a)?, times(b)?);
+    let ((first_a, last_a), (first_b, last_b)) = (times(used_a)?, times(used_b)?);
     let (earlier, later) = if last_a < first_b {
-        ("A", "B")
+        (&a.name, &b.name)
     } else if last_b < first_a {
-        ("B", "A")
+        (&b.name, &a.name)
     } else {
         return None;
     };

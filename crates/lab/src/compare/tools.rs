@@ -1,7 +1,6 @@
 //! Results of other tools, or of other versions of one tool: if a tool's
 //! defaults changed, a difference may be due to that alone.
 
-use super::Sides;
 use std::collections::BTreeSet;
 use stripewise_results::RunRecord;
 
@@ -35,8 +34,11 @@ const CHANGES: [Change; 3] = [
 type ToolVersion = (String, Option<String>);
 
 /// Notes about the tools that produced the results of each side.
-pub(super) fn tools(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
-    let [behind_a, behind_b] = sides.behind();
+pub(super) fn tools(
+    a: &[RunRecord],
+    b: &[RunRecord],
+    [behind_a, behind_b]: &[String; 2],
+) -> Vec<String> {
     let (of_a, of_b) = (made(a), made(b));
     if of_a.is_empty() || of_b.is_empty() {
         return Vec::new();
@@ -151,6 +153,7 @@ mod tests {
 
     #[test]
     fn versions_with_other_defaults_are_not_compared_without_a_word() {
+        let behind = ["on a", "on b"].map(str::to_owned);
         for (a, b, sentence_text) in [
             (
                 ("diskspd", Some("2.2")),
@@ -191,7 +194,7 @@ mod tests {
             (("fio", None), ("fio", None), None),
             (("dataset", None), ("sqlio", Some("v1.5.SG")), None),
         ] {
-            let notes = tools(&side(a.0, a.1), &side(b.0, b.1), Sides::Columns);
+            let notes = tools(&side(a.0, a.1), &side(b.0, b.1), &behind);
             match sentence_text {
                 None => assert!(notes.is_empty(), "{a:?} {b:?}: {notes:?}"),
                 Some(sentence_text) => {
@@ -203,7 +206,7 @@ mod tests {
         let notes = tools(
             &side("diskspd", Some("2.2")),
             &side("diskspd", Some("2.3")),
-            Sides::Columns,
+            &behind,
         );
         assert!(!notes[0].contains("in batches"), "{notes:?}");
     }

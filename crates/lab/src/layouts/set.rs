@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::{FactorRecord, LayoutLevels};
-use stripewise_units::InputError;
+use stripewise_units::{InputError, with_raid_words};
 
 /// Maximum number of layouts in one experiment; far more than can be made in a night.
 const COMBINATIONS_MAX: usize = 256;
@@ -118,7 +118,8 @@ impl LayoutSet {
                 let of_level = left_out.find(|left| left.layout.get(&factor.name) == Some(level));
                 if let Some(left) = of_level.filter(|_| !has_layout) {
                     let name = factor.name.replace('-', " ");
-                    all.push(format!("{name} {level}: {}", left.why));
+                    let level = with_raid_words(&format!("{name} {level}"));
+                    all.push(format!("{level}: {}", left.why));
                 }
             }
         }

@@ -166,11 +166,20 @@ fn an_effect_is_that_at_the_recommended_levels_of_the_other_factors() {
     );
     assert_eq!(record.effects[1].at["offset"], "1M");
     assert_eq!(
-        effect_sentences(&record),
+        effect_sentences(&record, true),
         [
             "offset: 10.4 % (10.0 to 10.7) more IOPS at 1M than at 63s, with stripe unit 64K",
             "stripe unit: no effect above 0.3 % on IOPS, with offset 1M",
             "offset x stripe unit: 1M instead of 63s gains 8.1 % (7.7 to 8.5) more at 64K than at 256K",
+        ]
+    );
+    // The short form says in its heading where effects hold.
+    assert_eq!(
+        effect_sentences(&record, false),
+        [
+            "offset: 10.4 % (10.0 to 10.7) more IOPS at 1M than at 63s",
+            "stripe unit: no effect above 0.3 % on IOPS",
+            "offset x stripe unit: 1M instead of 63s gains 8.1 % more at 64K than at 256K",
         ]
     );
     // Without a recommendation it is an average, and says so.
@@ -181,7 +190,7 @@ fn an_effect_is_that_at_the_recommended_levels_of_the_other_factors() {
         effects: averaged,
         ..record
     };
-    let first = &effect_sentences(&record)[0];
+    let first = &effect_sentences(&record, true)[0];
     assert!(
         first.ends_with(", averaged over the layouts tried"),
         "{first}"
@@ -212,7 +221,7 @@ fn effects_at_the_choice_and_averages_are_told_apart() {
     let of = |name: &str| record.effects.iter().find(|one| one.factors == [name]);
     let (raid, unit) = (of("raid").unwrap(), of("stripe-unit").unwrap());
     assert!(raid.is_averaged(3) && !unit.is_averaged(3));
-    let sentences = effect_sentences(&record);
+    let sentences = effect_sentences(&record, true);
     let with = |start: &str| {
         let found = sentences.iter().find(|one| one.starts_with(start));
         found.unwrap_or_else(|| panic!("{start}: {sentences:?}"))
@@ -248,6 +257,36 @@ fn a_level_that_survives_fewer_failures_is_not_chosen_without_a_word() {
         format!("RAID 0 of 4 does not survive a disk failure, RAID 6 of 4 survives 2{end}");
     assert!(words(None).contains(&of_safest), "{}", words(None));
     assert!(!words(Some(1)).contains(end), "{}", words(Some(1)));
+}
+
+#[test]
+fn levels_of_raid_are_in_words_wherever_they_are_named() {
+    let factors = vec![
+        factor("raid", &["single:1", "raid10:4"]),
+        factor("stripe-unit", &["64K", "256K"]),
+    ];
+    let set = LayoutSet::full(factors, |levels| {
+        (levels["raid"] == "single:1").then(|| "nothing is striped".to_owned())
+    });
+    let set = set.unwrap();
+    assert_eq!(set.levels_left_out(), ["a single disk: nothing is striped"]);
+    let cells = [cell("random read", 100.0)];
+    let values = measured(&[0.0, 0.1], 1, 8, 0.003, 3);
+    let record = judge(&question(&set, &cells, &values)).unwrap();
+    assert_eq!(
+        record.not_tried[0],
+        "a single disk, stripe unit 64K: nothing is striped"
+    );
+    let set = full(vec![factor("raid", &["single", "raid10:4"])]);
+    let values = measured(&[0.3, 0.0], 1, 8, 0.003, 3);
+    let question = Question {
+        present: Some(1),
+        ..question(&set, &cells, &values)
+    };
+    let record = judge(&question).unwrap();
+    let words = "A single disk does not survive a disk failure, RAID 10 of 4 survives one;";
+    let sentences = record.sentences.join(" ");
+    assert!(sentences.contains(words), "{sentences}");
 }
 
 /// A present layout a little behind the best stays, and the others that may be the best are others.
@@ -330,11 +369,11 @@ fn limits_that_no_layout_meets_together_are_the_first_line_and_exclude_none() {
     let record = judge(&question(&set, &cells, &measured)).unwrap();
     assert_eq!(
         record.sentences[0],
-        "No layout meets all of these limits: p99 of log at most 5 ms, p99 of scan at most 5 ms."
+        "No layout meets all of these limits: log p99 at most 5 ms, scan p99 at most 5 ms."
     );
     assert_eq!(record.recommendation.unwrap().layout["offset"], "1M");
     assert!(record.limits.iter().all(|limit| limit.is_void));
-    let missed = "The limit \"p99 of log at most 5 ms\" is missed by 1 of 2 layouts.";
+    let missed = "The limit \"log p99 at most 5 ms\" is missed by 1 of 2 layouts.";
     assert!(
         record.notes.iter().any(|note| note == missed),
         "{:?}",
@@ -362,7 +401,7 @@ fn a_limit_that_is_not_known_to_be_met_is_not_said_to_be() {
     }
     let record = judge(&question(&set, &cells, &measured)).unwrap();
     let expected =
-        "The limit \"p99 of log at most 5 ms\" is met by 1 of 2 layouts; of 1 it is not known.";
+        "The limit \"log p99 at most 5 ms\" is met by 1 of 2 layouts; of 1 it is not known.";
     assert!(
         record.notes.iter().any(|note| note == expected),
         "{:?}",

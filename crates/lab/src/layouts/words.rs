@@ -9,14 +9,17 @@ use stripewise_units::{capitalised, counted, format_duration, with_raid_words};
 /// A bound above this says only that the noise was too high.
 const BOUND_MAX: f64 = 50.0;
 
-/// `p99 of log at most 5 ms`.
+/// `log p99 at most 5 ms`.
 pub(super) fn limit(cell: &str, p99_ns: u64) -> String {
-    format!("p99 of {cell} at most {}", format_duration(p99_ns))
+    format!("{cell} p99 at most {}", format_duration(p99_ns))
 }
 
 /// A combination that cannot exist, for the list of those not tried.
 pub(super) fn left_out(set: &LayoutSet) -> impl Fn(&LeftOut) -> String {
-    |left: &LeftOut| format!("{}: {}", words_of(&set.factors, &left.layout), left.why)
+    |left: &LeftOut| {
+        let layout = with_raid_words(&words_of(&set.factors, &left.layout));
+        format!("{layout}: {}", left.why)
+    }
 }
 
 /// `9.4 % (8.8 to 10.1)`.
@@ -134,7 +137,9 @@ fn of_protection(record: &AdviceRecord) -> Option<String> {
     };
     (of_chosen < of_other).then(|| {
         format!(
-            "{chosen} {of_chosen_words}, {other} survives {of_other_words}; only IOPS are compared."
+            "{} {of_chosen_words}, {} survives {of_other_words}; only IOPS are compared.",
+            capitalised(&with_raid_words(&format!("raid {chosen}"))),
+            with_raid_words(&format!("raid {other}")),
         )
     })
 }
@@ -230,7 +235,7 @@ fn of_void_limits(record: &AdviceRecord) -> Option<String> {
         )),
         [one] => Some(format!("No layout meets the limit: {one}.")),
         several => Some(format!(
-            "No layout meets any of these limits: {}.",
+            "No layout meets any limit: {}.",
             several.join(", ")
         )),
     }
@@ -347,8 +352,10 @@ fn of_shares(record: &AdviceRecord) -> Vec<String> {
 }
 
 /// Which factors matter: a sentence for each factor and each pair of factors
-/// with an effect, then one for the pairs without.
-pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
+/// with an effect, then one for the pairs without. Unless it is the `whole`, nothing of what has no
+/// effect by arithmetic or of pairs without one, and not where each effect holds, which the
+/// heading says.
+pub fn effect_sentences(record: &AdviceRecord, whole: bool) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut quiet: Vec<&EffectRecord> = Vec::new();
     let mut quiet_most: f64 = 0.0;
@@ -365,7 +372,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                 .filter(|other| other.factors == effect.factors)
         };
         match same().find(|effect| effect.found) {
-            Some(found) => sentences.push(found_words(record, found)),
+            Some(found) => sentences.push(found_words(record, found, whole)),
             None => {
                 let most = |most: f64, effect: &EffectRecord| {
                     most.max(effect.high.abs()).max(effect.low.abs())
@@ -373,9 +380,10 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                 let most = same().fold(0.0, most);
                 if effect.by_arithmetic {
                     let most = same().max_by(|a, b| a.percent.total_cmp(&b.percent));
-                    sentences.push(arithmetic_words(record, most.unwrap_or(effect)));
+                    sentences.extend(arithmetic_words(record, most.unwrap_or(effect), whole));
                 } else if effect.factors.len() == 1 {
-                    sentences.push(quiet_words(record, &same().collect::<Vec<_>>(), most));
+                    let all: Vec<&EffectRecord> = same().collect();
+                    sentences.push(quiet_words(record, &all, most, whole));
                 } else {
                     quiet.push(effect);
                     quiet_most = quiet_most.max(most);
@@ -383,7 +391,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
             }
         }
     }
-    if !quiet.is_empty() {
+    if whole && !quiet.is_empty() {
         let what: Vec<String> = quiet.iter().map(|one| name_of(&one.factors)).collect();
         let what = what.join(", ");
         let of_quiet =
@@ -425,9 +433,12 @@ fn name_of(factors: &[String]) -> String {
     names.join(" x ")
 }
 
-/// Where an effect holds: `, with stripe unit 64K`.
-fn with_others(record: &AdviceRecord, effect: &EffectRecord) -> String {
-    on_others(record, &[effect], &levels_at(effect))
+/// Where an effect holds: `, with stripe unit 64K`; nothing if the heading says it for all.
+fn with_others(record: &AdviceRecord, effect: &EffectRecord, whole: bool) -> String {
+    match whole {
+        true => on_others(record, &[effect], &levels_at(effect)),
+        false => String::new(),
+    }
 }
 
 /// `stripe unit 64K`.
@@ -449,7 +460,12 @@ fn on_others(record: &AdviceRecord, effects: &[&EffectRecord], levels: &str) -> 
 }
 
 /// A factor without a demonstrated effect: its upper bound, if it is useful. `effects` are all of it.
-fn quiet_words(record: &AdviceRecord, effects: &[&EffectRecord], most_percent: f64) -> String {
+fn quiet_words(
+    record: &AdviceRecord,
+    effects: &[&EffectRecord],
+    most_percent: f64,
+    whole: bool,
+) -> String {
     let first = effects.iter().find(|effect| !effect.at.is_empty());
     let Some(first) = first.or_else(|| effects.first()) else {
         return String::new();
@@ -458,33 +474,41 @@ fn quiet_words(record: &AdviceRecord, effects: &[&EffectRecord], most_percent: f
     match most_percent > BOUND_MAX {
         true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
         false => {
-            let others = on_others(record, effects, &levels_at(first));
+            let others = match whole {
+                true => on_others(record, effects, &levels_at(first)),
+                false => String::new(),
+            };
             format!("{name}: no effect above {most_percent:.1} % on IOPS{others}")
         }
     }
 }
 
-fn arithmetic_words(record: &AdviceRecord, effect: &EffectRecord) -> String {
+/// `None` for an effect of nothing that is not part of the whole.
+fn arithmetic_words(record: &AdviceRecord, effect: &EffectRecord, whole: bool) -> Option<String> {
     let name = name_of(&effect.factors);
     match effect.levels.as_slice() {
-        [[from, to]] if effect.percent >= 0.05 => format!(
+        [[from, to]] if effect.percent >= 0.05 => Some(format!(
             "{name}: at most {:.1} % more IOPS at {to} than at {from}{} (by arithmetic, not measured)",
             effect.percent,
-            with_others(record, effect)
-        ),
-        _ => format!("{name}: none (by arithmetic, not measured)"),
+            with_others(record, effect, whole)
+        )),
+        _ => whole.then(|| format!("{name}: none (by arithmetic, not measured)")),
     }
 }
 
-fn found_words(record: &AdviceRecord, effect: &EffectRecord) -> String {
+fn found_words(record: &AdviceRecord, effect: &EffectRecord, whole: bool) -> String {
     let name = name_of(&effect.factors);
     let size = with_interval(effect.percent, effect.low, effect.high);
-    let others = with_others(record, effect);
+    let others = with_others(record, effect, whole);
     match effect.levels.as_slice() {
         [[from, to]] => {
             format!("{name}: {size} more IOPS at {to} than at {from}{others}")
         }
         [[from, to], [less, more]] => {
+            let size = match whole {
+                true => size,
+                false => format!("{:.1} %", effect.percent),
+            };
             format!(
                 "{name}: {to} instead of {from} gains {size} more at {more} than at {less}{others}"
             )

@@ -1,7 +1,8 @@
 //! Charts of advice: the ranking with intervals, the effects, and interactions of factors.
 
 use super::{
-    effect_levels, effect_name, effects_heading, factor_name, largest, layout_words, reference,
+    effect_levels, effect_name, effects_heading, factor_name, largest, layout_words, level_words,
+    reference,
 };
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::choose::axis;
@@ -30,7 +31,10 @@ fn ranking(record: &AdviceRecord) -> Chart {
     let shown: Vec<&LayoutRecord> = record.layouts.iter().take(LAYOUTS_MAX).collect();
     // The axis title names the factors.
     let levels = |layout: &LayoutRecord| {
-        let of = |factor: &FactorRecord| layout.layout.get(&factor.name).cloned();
+        let of = |factor: &FactorRecord| {
+            let level = layout.layout.get(&factor.name)?;
+            Some(level_words(&factor.name, level))
+        };
         let each: Vec<String> = record.factors.iter().filter_map(of).collect();
         each.join(", ")
     };
@@ -167,7 +171,8 @@ fn interaction(record: &AdviceRecord, first: &FactorRecord, second: &FactorRecor
     let lines = second.levels.iter().enumerate().map(|(tone, b)| {
         let points = first.levels.iter().enumerate();
         let points = points.filter_map(|(x, a)| Some(Point::new(x as f64, mean(a, b)?)));
-        Series::new(b, Form::Line, tone, points.collect())
+        let name = level_words(&second.name, b);
+        Series::new(&name, Form::Line, tone, points.collect())
     });
     let (a, b) = (factor_name(&first.name), factor_name(&second.name));
     let others = match record.factors.len() > 2 {
@@ -184,7 +189,11 @@ fn interaction(record: &AdviceRecord, first: &FactorRecord, second: &FactorRecor
         x: axis(
             &stripewise_units::capitalised(&a),
             Quantity::Name,
-            Scale::Names(first.levels.clone()),
+            Scale::Names(
+                (first.levels.iter())
+                    .map(|level| level_words(&first.name, level))
+                    .collect(),
+            ),
         ),
         panels: vec![Panel {
             y: axis(
@@ -399,6 +408,52 @@ mod tests {
             "{title}"
         );
         assert!(!levels[0].ends_with("averaged") && levels[1].ends_with(", averaged"));
+    }
+
+    #[test]
+    fn the_short_form_has_the_recommended_layout_and_raid_levels_in_words() {
+        let mut record = record();
+        record.factors[2].name = "raid".to_owned();
+        record.factors[2].levels = ["single:1", "raid10:4", "raid5:3"]
+            .map(str::to_owned)
+            .to_vec();
+        for layout in &mut record.layouts {
+            let system = layout.layout.remove("file-system");
+            let level = match system.as_deref() {
+                Some("ext4") => "single:1",
+                Some("xfs") => "raid10:4",
+                _ => "raid5:3",
+            };
+            layout.layout.insert("raid".to_owned(), level.to_owned());
+        }
+        record.recommendation = Some(stripewise_results::RecommendationRecord {
+            layout: record.layouts[7].layout.clone(),
+            gain_percent: None,
+            gain_percent_low: None,
+            gain_percent_high: None,
+            is_shown: true,
+            is_present: false,
+            why: String::new(),
+        });
+        let short = crate::advice_sheet(&record, &[], false);
+        let levels = short.tables[0].rows.iter().map(|row| row[2].text.as_str());
+        assert_eq!(
+            levels.collect::<Vec<_>>(),
+            [
+                "a single disk",
+                "RAID 10 of 4",
+                "RAID 5 of 3",
+                "RAID 10 of 4",
+                "RAID 10 of 4"
+            ],
+        );
+        let charts = advice_charts(&record);
+        assert_eq!(charts[0].table().rows[0][0], "63s, 16K, a single disk");
+        let of_raid = charts
+            .iter()
+            .find(|chart| chart.name == "interaction-offset-raid");
+        let lines = &of_raid.expect("a chart").panels[0].series;
+        assert_eq!(lines[1].name, "RAID 10 of 4");
     }
 
     #[test]

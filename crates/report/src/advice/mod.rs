@@ -18,6 +18,14 @@ fn layout_words(record: &AdviceRecord, levels: &LayoutLevels) -> String {
     with_raid_words(&each.collect::<Vec<_>>().join(", "))
 }
 
+/// A level where the name of its factor is in a heading: `64K`, `RAID 10 of 4`.
+fn level_words(factor: &str, level: &str) -> String {
+    match factor {
+        "raid" => with_raid_words(&format!("raid {level}")),
+        _ => level.to_owned(),
+    }
+}
+
 /// `stripe unit`, `RAID`.
 fn factor_name(name: &str) -> String {
     with_raid_words(&name.replace('-', " "))

@@ -3,7 +3,7 @@
 
 use super::{
     advice_charts, effect_levels, effect_name, effects_heading, factor_name, layout_words,
-    reference,
+    level_words, reference,
 };
 use crate::number::{latency, rate};
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
@@ -12,11 +12,11 @@ use stripewise_results::{
 };
 use stripewise_units::{ByteSize, capitalised, counted, format_duration};
 
-/// Number of layouts in the short form.
-const LAYOUTS_SHOWN: usize = 5;
+/// Number of layouts in the short form, besides the recommended and the present one.
+const LAYOUTS_SHOWN: usize = 3;
 
-/// The answer. `effects` are sentences on which factors matter; `explain` adds everything behind
-/// it, which is also shown if there is no ranking.
+/// The answer. `effects` are sentences on which factors matter, those of the whole with `explain`,
+/// which adds everything behind the answer; that is also shown if there is no ranking.
 pub fn advice_sheet(record: &AdviceRecord, effects: &[String], explain: bool) -> Sheet {
     let mut sentences = record.sentences.iter();
     let answer = sentences.next().map_or("", String::as_str);
@@ -33,7 +33,11 @@ pub fn advice_sheet(record: &AdviceRecord, effects: &[String], explain: bool) ->
         true => record.layouts.len(),
         false => LAYOUTS_SHOWN,
     };
-    sheet.tables = vec![ranking(record, shown), measured(record), matters(effects)];
+    let matters = match is_whole {
+        true => matters("What matters", effects),
+        false => matters(&format!("What matters{}", effects_heading(record)), effects),
+    };
+    sheet.tables = vec![ranking(record, shown), measured(record), matters];
     if is_whole {
         let behind = [effects_table(record), cells(record), mix(record)];
         sheet.tables.push(commands(record));
@@ -70,7 +74,7 @@ fn spent_on(record: &AdviceRecord) -> &'static str {
     }
 }
 
-/// The best layouts, at most `most`, and the present one.
+/// The best layouts, at most `most`, the recommended and the present one.
 fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
     // A column for each factor: their names in each row would leave no room for the interval.
     let of_factor = |factor: &FactorRecord| Column::text(&capitalised(&factor_name(&factor.name)));
@@ -83,7 +87,11 @@ fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
     let columns = record.factors.iter().map(of_factor).chain(figures);
     let all = record.layouts.iter().enumerate();
     let rows: Vec<Vec<Cell>> = all
-        .filter(|(index, layout)| *index < most || layout.is_present)
+        .filter(|(index, layout)| {
+            let choice = record.recommendation.as_ref();
+            let is_chosen = choice.is_some_and(|choice| choice.layout == layout.layout);
+            *index < most || layout.is_present || is_chosen
+        })
         .map(|(_, layout)| layout_row(record, layout))
         .collect();
     let hidden = record.layouts.len() - rows.len();
@@ -147,7 +155,7 @@ fn layout_row(record: &AdviceRecord, layout: &LayoutRecord) -> Vec<Cell> {
     };
     let level = |factor: &FactorRecord| {
         let level = layout.layout.get(&factor.name);
-        Cell::from(level.map_or("", String::as_str))
+        Cell::from(level.map_or_else(String::new, |level| level_words(&factor.name, level)))
     };
     let levels = record.factors.iter().map(level);
     let figures = [
@@ -206,12 +214,12 @@ fn starts_off_page(layout: &LayoutRecord) -> bool {
 }
 
 /// Which factors matter, and which do not.
-fn matters(effects: &[String]) -> SheetTable {
+fn matters(title: &str, effects: &[String]) -> SheetTable {
     let row = |sentence: &String| match sentence.split_once(": ") {
         Some((name, what)) => vec![name.to_owned(), what.to_owned()],
         None => vec![String::new(), sentence.clone()],
     };
-    SheetTable::without_headings("What matters", effects.iter().map(row).collect())
+    SheetTable::without_headings(title, effects.iter().map(row).collect())
 }
 
 /// The commands that create the layout, by operating system.

@@ -174,6 +174,12 @@ fn decades(low: f64, high: f64, wanted: usize) -> ([f64; 2], Vec<f64>) {
         .flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)))
         .filter(|place| (range[0] * 0.999_999..=range[1] * 1.000_001).contains(place));
     let mut places: Vec<f64> = places.collect();
+    if places.len() < 2 {
+        // With one tick nothing can be read off: round numbers between two powers.
+        let (_, round) = even(range[0], range[1], wanted, Quantity::Iops);
+        places = round;
+        places.retain(|place| (range[0]..=range[1]).contains(place));
+    }
     if places.is_empty() {
         places.push(low);
     }
@@ -256,6 +262,12 @@ mod tests {
                 Scale::Log10,
                 vec![6e6, 30e6],
                 "5 ms|10 ms|20 ms",
+            ),
+            (
+                Quantity::Latency,
+                Scale::Log10,
+                vec![101e3, 115e3],
+                "80 µs|100 µs|120 µs|140 µs|160 µs",
             ),
             (
                 Quantity::Count,

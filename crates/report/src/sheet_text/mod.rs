@@ -493,9 +493,9 @@ fn in_lines(text: &str, width: usize, fitted: impl Fn(String) -> String) -> Vec<
 
 /// The words of a text, with units joined to their numbers.
 fn unbroken(text: &str) -> Vec<String> {
-    const UNITS: [&str; 16] = [
-        "%", "IOPS", "ns", "us", "ms", "s", "m", "h", "B", "KiB", "MiB", "GiB", "TiB", "KiB/s",
-        "MiB/s", "GiB/s",
+    const UNITS: [&str; 17] = [
+        "%", "IOPS", "ns", "us", "µs", "ms", "s", "m", "h", "B", "KiB", "MiB", "GiB", "TiB",
+        "KiB/s", "MiB/s", "GiB/s",
     ];
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {

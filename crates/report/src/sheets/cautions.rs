@@ -11,8 +11,8 @@ use stripewise_results::{
 use stripewise_units::{counted, format_duration};
 
 /// Void numbers, stopped runs, answers of one run, then the most severe warnings and the number
-/// of the rest.
-pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
+/// of the rest, unless `explain` prints all of them anyway.
+pub(crate) fn cautions(document: &Document, marks: &Marks<'_>, explain: bool) -> Vec<Caution> {
     let runs = &document.runs;
     let is_bench = !document.series.is_empty();
     let own = validity::against(document).into_iter();
@@ -49,7 +49,7 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     };
     all.extend(shown.iter().map(caution));
     all.extend(stalls);
-    if left_out > 0 {
+    if left_out > 0 && !explain {
         let more = counted(left_out, "more warning or note", "more warnings and notes");
         all.push(Caution::own(
             Severity::Note,

@@ -36,7 +36,8 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
         }
         _ => subjects(records),
     };
-    match sheet.title.is_empty() {
+    let is_named = about.ends_with(&format!(" on {}", sheet.title));
+    match sheet.title.is_empty() || is_named {
         true => sheet.title = about,
         false => sheet.subtitle = about,
     }
@@ -74,7 +75,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
             let more = counted(hidden, "more table", "more tables");
             sheet.notes.insert(0, format!("{more}: --explain"));
         }
-        sheet.cautions = cautions::cautions(&Document::new(runs.to_vec()), &Marks::NONE);
+        sheet.cautions = cautions::cautions(&Document::new(runs.to_vec()), &Marks::NONE, false);
     }
     sheet
 }

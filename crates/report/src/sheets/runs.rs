@@ -59,7 +59,7 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
             .collect(),
         tables,
         cautions: (apart.into_iter())
-            .chain(cautions::cautions(document, &marks))
+            .chain(cautions::cautions(document, &marks, look.explain))
             .collect(),
         ..Sheet::default()
     }

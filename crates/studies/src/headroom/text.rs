@@ -6,7 +6,7 @@ use super::{
 };
 use crate::limits::AppliesTo;
 use std::collections::BTreeMap;
-use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
+use stripewise_report::{Column, Judgement, Sheet, SheetTable, fidelity_text, format_factor};
 use stripewise_stats::exceedance_quiet_s;
 use stripewise_units::{
     format_bytes, format_count, format_duration, format_duration_exact, format_iops, format_share,
@@ -306,7 +306,13 @@ fn curve(question: &Question) -> SheetTable {
     };
     SheetTable::new(
         &capital(question.growth.words()).replace('.', ""),
-        ["Factor", "Runs", "Operations", "Beyond the limit", ""],
+        [
+            Column::number("Factor"),
+            Column::number("Runs"),
+            Column::number("Operations"),
+            Column::number("Beyond the limit"),
+            Column::text(""),
+        ],
         levels.values().map(row).collect(),
     )
 }

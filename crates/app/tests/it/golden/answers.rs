@@ -221,7 +221,7 @@ exit 0
 --- stdout
 sim:nvme  960.0 GiB, simulated array, direct, 40 s, [DATE] [TIME]
 
-             Read MB/s     IOPS     Mean  Read          Write MB/s    IOPS     Mean  Write
+             Read MB/s     IOPS     Mean  Read (log)    Write MB/s    IOPS     Mean  Write (log)
 SEQ1M Q8T1      3564.7    3,400  2.35 ms  ############       192.1     183  43.5 ms  ########
 SEQ1M Q1T1      1738.1    1,658   603 µs  ###########        192.1     183  5.46 ms  ########
 RND4K Q32T1     1305.2  318,645   100 µs  ###########        186.5  45,526   701 µs  ########
@@ -461,7 +461,7 @@ kept with old.img (0xc027a0b0)
         r"
 exit 1
 --- stdout
-sim:raid10-10k  partition offset on sim:raid10-10k
+partition offset on sim:raid10-10k
 
 Better: 11.98 % more IOPS (95 % interval 9.18 to 14.81 %), 1M against 31.5K
   Starting at 31.5K (63 sectors) instead of 1M costs this array 10.7 % (8.4-12.9 %) of its
@@ -532,7 +532,7 @@ sim:disk-7k2  471.0 GiB · [DATE]
   slowest             55.7 MiB/s
   median              82.6 MiB/s
   fastest             100.4 MiB/s
-  access time         11.87 ms, 99 % 21.92 ms
+  access time         11.87 ms, p99 21.92 ms
   average seek        7.69 ms ± 0.09
   track, full stroke  0.38 ms, 17.35 ms
   rotation            7201 rpm

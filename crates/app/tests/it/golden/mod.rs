@@ -166,9 +166,9 @@ Worse: 8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)
 I/O   Pattern  Block  Threads  QD      1M     63s  diff %  estimate % (95 %, n 6)  Verdict
 read  random      8K        1  16  742.20  680.00   -8.38  -8.35 (-9.82..-7.22)    worse
 
-note: also different: offset: 1M on A, 31.5K on B.
-note: also different: target: sim:raid10-10k?offset=1M on A, sim:raid10-10k?offset=63s on B.
-note: All runs of B were made before those of A: whatever else changed in between is part of the
+note: also different: offset: 1M on 1M, 31.5K on 63s.
+note: also different: target: sim:raid10-10k?offset=1M on 1M, sim:raid10-10k?offset=63s on 63s.
+note: All runs of 63s were made before those of 1M: whatever else changed in between is part of the
   difference.
 ",
     );

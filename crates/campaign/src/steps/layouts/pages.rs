@@ -53,7 +53,8 @@ impl StoredLayouts {
 
     /// This answer as a sheet; `explain` adds everything behind it.
     pub fn sheet(&self, record: &AdviceRecord, explain: bool) -> Sheet {
-        let mut sheet = advice_sheet(record, &effect_sentences(record), explain);
+        let explain = explain || record.layouts.is_empty();
+        let mut sheet = advice_sheet(record, &effect_sentences(record, explain), explain);
         let passes = counted(self.measured.passes.len(), "pass", "passes");
         let made_with = format!("Stripewise {}", self.version);
         let under = [

@@ -19,7 +19,7 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
         line("median", mib(median));
         line("fastest", mib(max));
         if !document.position_matters && is_level(&document.rates, median) {
-            let limit = "bandwidth, a limiter's or the device's: `stripewise limits` tells which";
+            let limit = "a bandwidth; `stripewise limits` tells whose";
             line("limit", limit.to_owned());
         }
     }
@@ -27,7 +27,7 @@ fn findings(document: &ProfileDocument) -> Vec<(String, String)> {
         line(
             "access time",
             format!(
-                "{}, 99 % {}",
+                "{}, p99 {}",
                 ms(access.mean_ns as f64),
                 ms(access.p99_ns as f64)
             ),
@@ -104,18 +104,18 @@ fn matters(batches: &[BatchRate]) -> Vec<(&'static str, String)> {
         |one| one.reads == 1,
         |one| {
             let size = ByteSize(u64::from(one.bytes));
-            format!("{size} {:.0}", one.bytes_per_s / MIB)
+            format!("{size}: {:.0}", one.bytes_per_s / MIB)
         },
     );
     let numbers = all(
         |one| one.bytes == 4096,
-        |one| format!("{} {}/s", one.reads, format_count(one.reads_per_s as u64)),
+        |one| format!("{}: {}/s", one.reads, format_count(one.reads_per_s as u64)),
     );
     match batches.is_empty() {
         true => Vec::new(),
         false => vec![
-            ("size does", format!("{sizes} MiB/s")),
-            ("reads at once do", numbers),
+            ("by read size", format!("{sizes} MiB/s")),
+            ("by reads at once", numbers),
         ],
     }
 }

@@ -2,7 +2,7 @@
 
 use super::document::{JudgedBy, LeftByRun, Mode, PhaseOutcome, VerifyDocument, VerifyVerdict};
 use crate::steps::medium::void_codes;
-use stripewise_report::classes_text;
+use stripewise_report::{classes_text, marked};
 use stripewise_results::Severity;
 use stripewise_units::{format_bytes, format_count, format_duration};
 use stripewise_verify::Class;
@@ -72,17 +72,18 @@ pub(crate) fn phase_name(phase: &PhaseOutcome) -> &'static str {
     }
 }
 
-/// The verdict, in one line.
+/// The targets, the verdict and the paths of kept files, in one line.
 pub fn verdict(document: &VerifyDocument) -> String {
-    let id = &document.id;
-    let names = document.targets.iter().map(|target| target.name.as_str());
+    let targets = &document.targets;
+    let names = targets.iter().map(|target| target.name.as_str());
     let on = names.collect::<Vec<_>>().join(", ");
-    match judged(document) {
-        (POWER_STAYED, why) => {
-            format!("{POWER_STAYED}: {why} (on {on}). Saved as {id}; {JUDGED_LATER}.")
-        }
-        (word, why) => format!("{}: {why} (on {on}). Saved as {id}.", word.to_uppercase()),
-    }
+    let kept = targets.iter().filter_map(|one| one.kept_at.as_deref());
+    let kept: String = kept.map(|path| format!("; its file: {path}")).collect();
+    let line = match judged(document) {
+        (POWER_STAYED, why) => format!("{on}: {POWER_STAYED}: {why}; {JUDGED_LATER}{kept}"),
+        (word, why) => format!("{on}: {}: {why}{kept}", word.to_uppercase()),
+    };
+    marked(&line, &document.id)
 }
 
 /// A pass, with reasons to doubt that the disk was verified.

@@ -51,7 +51,7 @@ pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<Co
         let mut others = of_b.iter().filter(|other| other.kind == one.kind);
         let alone = of_a.iter().filter(|other| other.kind == one.kind).count() == 1;
         match (others.next(), others.next(), alone) {
-            (Some(other), None, true) => match unlike(one, other) {
+            (Some(other), None, true) => match unlike([(a, one), (b, other)], options) {
                 None => rows.extend(row(one, other, options)),
                 Some(why) => notes.push(why),
             },
@@ -67,7 +67,10 @@ pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<Co
         return None;
     }
     correct(&mut rows, options.level);
-    notes.extend(rows.iter().flat_map(bounds));
+    notes.extend(
+        rows.iter()
+            .flat_map(|both| bounds(both, [&a.name, &b.name])),
+    );
     notes.extend(only_in([a, b], [&of_a, &of_b]));
     notes.extend(only_in([b, a], [&of_b, &of_a]));
     Some(record(a, b, &rows, notes, options))
@@ -124,21 +127,26 @@ fn differing(a: &Side, b: &Side, rows: &[AnswerPair<'_>], options: CompareOption
     };
     let of_a: Vec<&SeriesRecord> = rows.iter().map(|both| both.a.series).collect();
     let of_b: Vec<&SeriesRecord> = rows.iter().map(|both| both.b.series).collect();
-    conditions(&runs_of(a, &of_a), &runs_of(b, &of_b), options.sides)
+    let behind = options.sides.behind(a, b);
+    conditions(&runs_of(a, &of_a), &runs_of(b, &of_b), &behind)
 }
 
 /// Why two answers of a series answer different questions.
-fn unlike(a: &AnswerEntry<'_>, b: &AnswerEntry<'_>) -> Option<String> {
+fn unlike(
+    [(side_a, a), (side_b, b)]: [(&Side, &AnswerEntry<'_>); 2],
+    options: CompareOptions,
+) -> Option<String> {
+    let [behind_a, behind_b] = options.sides.behind(side_a, side_b);
     let title = a.kind.title();
     if a.series.slo != b.series.slo {
         let (a, b) = (&a.series.slo, &b.series.slo);
         return Some(format!(
-            "{title}: answered at {a} on A and at {b} on B, which are different questions."
+            "{title}: answered at {a} {behind_a} and at {b} {behind_b}, which are different questions."
         ));
     }
     (a.block_size_bytes != b.block_size_bytes).then(|| {
         let [a, b] = [a, b].map(|one| ByteSize(one.block_size_bytes));
-        format!("{title}: {a} on A and {b} on B; their answers are not compared.")
+        format!("{title}: {a} {behind_a} and {b} {behind_b}; their answers are not compared.")
     })
 }
 
@@ -270,8 +278,8 @@ fn most_change(bounds: [Option<f64>; 2]) -> Option<String> {
     (!ends.is_empty()).then(|| ends.join(" and "))
 }
 
-/// `Random read: A has at least 54,900 IOPS (a bound), so the difference has no interval.`
-fn bounds(both: &AnswerPair<'_>) -> Option<String> {
+/// `Random read: before has at least 54,900 IOPS (a bound), so the difference has no interval.`
+fn bounds(both: &AnswerPair<'_>, [name_of_a, name_of_b]: [&str; 2]) -> Option<String> {
     let words = |side: &str, one: &AnswerEntry<'_>| {
         let bytes = one.kind.reported_in_bytes();
         let why = match one.answer.bound {
@@ -284,7 +292,7 @@ fn bounds(both: &AnswerPair<'_>) -> Option<String> {
             one.answer.words(bytes, rate_unit(bytes))
         ))
     };
-    let sentence_text: Vec<String> = [words("A", both.a), words("B", both.b)]
+    let sentence_text: Vec<String> = [words(name_of_a, both.a), words(name_of_b, both.b)]
         .into_iter()
         .flatten()
         .collect();

@@ -123,9 +123,9 @@ fn conditions_that_differ_and_answers_of_one_side_are_named() {
             .notes
     };
     let of_size =
-        |note: &String| note.contains("caused by the size in use: 4 GiB on A, 6 GiB on B.");
+        |note: &String| note.contains("caused by the size in use: 4 GiB on then, 6 GiB on now.");
     assert!(notes(6).iter().any(of_size), "{:?}", notes(6));
-    assert!(!notes(4).iter().any(|note| note.contains(" on B")));
+    assert!(!notes(4).iter().any(|note| note.contains(" on now")));
 
     let runs = log("a", 1_000.0, "p99<5ms");
     let series = series_of(&runs);
