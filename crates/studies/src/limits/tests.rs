@@ -236,6 +236,30 @@ fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
     );
 }
 
+/// A load at a corner, or of blocks that are no multiple of half a unit, has slopes between two
+/// limits.
+#[test]
+fn the_limit_of_a_load_of_ones_own_is_that_of_the_same_load_of_the_grid() {
+    let near_cap = Volume {
+        latency_s: 0.6e-3,
+        ..GP3
+    };
+    let counted = Volume {
+        unit_bytes: 32_768.0,
+        bytes_per_s: f64::INFINITY,
+        ..GP3
+    };
+    for (volume, load, limit) in [
+        (near_cap, (4 << 10, 1), Limit::Latency),
+        (GP3, (40 << 10, 64), Limit::Iops),
+        (counted, (96 << 10, 64), Limit::Iops),
+    ] {
+        let load = Some(load);
+        let document = measured(LimitsOptions { load, ..options() }, volume, &[]);
+        assert_eq!(document.applies[0].limits, [limit], "{load:?}");
+    }
+}
+
 /// The limits that are named for reads of this size, 64 in flight.
 fn limits_of_reads(document: &LimitsDocument, block_size_bytes: u64) -> Vec<Limit> {
     let mut rows = document.applies.iter();
