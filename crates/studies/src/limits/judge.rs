@@ -162,8 +162,8 @@ impl LimitsStudy {
         let shows = caps.iops.is_some() || caps.bytes_per_s.is_some();
         if shows && caps.tolerance > TOLERANCE_MAX {
             return Some(format!(
-                "runs of one load scatter by {:.0} %, so that a level rate cannot be told from a \
-                 rising one",
+                "{} {:.0} %, so that a level rate cannot be told from a rising one",
+                text::SCATTERS,
                 100.0 * caps.scatter
             ));
         }

@@ -821,6 +821,16 @@ fn runs_that_are_no_longer_than_these_are_not_proposed() {
         ..LimitsDocument::default()
     });
     assert!(stopped.ends_with("(--resume last)."), "{stopped}");
+    // What else is in the way stays there.
+    let refused = |why: &str| {
+        note_of(LimitsDocument {
+            scatter_percent: Some(15.0),
+            refused: Some(why.to_owned()),
+            ..LimitsDocument::default()
+        })
+    };
+    assert!(refused("it is a tmpfs").ends_with(" does not tell."));
+    assert!(refused("runs of one load scatter by 15 %").ends_with("(--step 10s)."));
     let in_burst = note_of(LimitsDocument {
         partial: true,
         burst_search: Some(BurstSearch {
