@@ -17,6 +17,8 @@ use stripewise_stats::{
 
 /// Loads this close to a corner are held by both of its limits.
 const CORNER_RATIO: f64 = 1.25;
+/// Block size of reads one at a time, which show latency.
+const SINGLE_BYTES: u64 = 4 << 10;
 /// A corner is measured in steps of 4 KiB: a load further beyond it has one limit.
 const CORNER_STEP_RATIO: f64 = 1.1;
 /// A cap on bytes below this share of what the units move may be a separate cap.
@@ -160,8 +162,8 @@ impl LimitsStudy {
         let shows = caps.iops.is_some() || caps.bytes_per_s.is_some();
         if shows && caps.tolerance > TOLERANCE_MAX {
             return Some(format!(
-                "runs of one load scatter by {:.0} %, so that a level rate cannot be told from a \
-                 rising one",
+                "{} {:.0} %, so that a level rate cannot be told from a rising one",
+                text::SCATTERS,
                 100.0 * caps.scatter
             ));
         }
@@ -298,7 +300,7 @@ impl LimitsStudy {
             })
             .collect();
         if let Some((block_size_bytes, outstanding)) = self.options.load
-            && let Some(limits) = self.limits_of_load(named, unit_bytes)
+            && let Some(limits) = self.limits_of_load(caps, named, unit_bytes)
         {
             let own = LoadApplies {
                 block_size_bytes,
@@ -324,8 +326,14 @@ impl LimitsStudy {
         processor.then(|| vec![Limit::Processor])
     }
 
-    /// For the user's own load, by the slopes around it.
-    fn limits_of_load(&self, named: &[CapFound], unit_bytes: Option<u64>) -> Option<Vec<Limit>> {
+    /// For the user's own load, by the slopes around it; near a corner, where these decide
+    /// nothing, by the caps that it reaches.
+    fn limits_of_load(
+        &self,
+        caps: Option<&Caps>,
+        named: &[CapFound],
+        unit_bytes: Option<u64>,
+    ) -> Option<Vec<Limit>> {
         if let Some(outside) = self.held_outside(Planned::Load) {
             return Some(outside);
         }
@@ -338,7 +346,10 @@ impl LimitsStudy {
             Some(BoundBy::Bandwidth) if are_bytes_of_units(named, unit_bytes) => Limit::Iops,
             Some(BoundBy::Bandwidth) => Limit::Bandwidth,
             Some(BoundBy::Latency) => Limit::Latency,
-            None => Limit::Undecided,
+            None => {
+                let load = cell_found(self.options.load?, LoadKind::Reads, found.per_s, 0);
+                return Some(self.limits_by_caps(&load, None, caps, named, unit_bytes));
+            }
         }])
     }
 
@@ -353,17 +364,34 @@ impl LimitsStudy {
         if let Some(outside) = self.held_outside(Planned::Grid(cell)) {
             return Some(outside);
         }
+        let load = (
+            self.rates.block_size_bytes(cell)?,
+            self.rates.outstanding(cell)?,
+        );
+        let load = cell_found(load, kind_of(cell), self.rates.rate(cell)?, 0);
+        Some(self.limits_by_caps(&load, Some(cell), caps, named, unit_bytes))
+    }
+
+    /// For a load, which may be a cell, by its rate.
+    fn limits_by_caps(
+        &self,
+        load: &CellFound,
+        cell: Option<LimitCell>,
+        caps: Option<&Caps>,
+        named: &[CapFound],
+        unit_bytes: Option<u64>,
+    ) -> Vec<Limit> {
         let has_own = |cap: &CapFound| cap.applies_to == AppliesTo::Writes;
         let separate = named.iter().any(has_own);
         // Half of a mix goes into either bucket.
-        let share = match kind_of(cell) {
+        let share = match load.kind {
             LoadKind::Mix if separate => 0.5,
             _ => 1.0,
         };
-        let rate = share * self.rates.rate(cell)?;
-        let bytes = self.rates.block_size_bytes(cell)?;
+        let rate = share * load.iops;
+        let bytes = load.block_size_bytes;
         let units = unit_bytes.map_or(1, |unit| bytes.div_ceil(unit));
-        let holds = |cap: &&CapFound| match (cap.applies_to, kind_of(cell)) {
+        let holds = |cap: &&CapFound| match (cap.applies_to, load.kind) {
             (AppliesTo::Both, _) => true,
             (_, LoadKind::Mix) => separate,
             (AppliesTo::Writes, kind) => kind == LoadKind::Writes,
@@ -385,10 +413,10 @@ impl LimitsStudy {
         let tolerance = caps.map_or(1.0, |caps| 1.0 + caps.tolerance);
         let at = |cap: Option<&CapFound>| cap.is_some_and(|cap| cap.per_s <= tolerance * rate);
         let near = |cap: Option<&CapFound>| cap.is_some_and(|cap| cap.per_s <= CORNER_RATIO * rate);
-        let depth_one = self.rates.outstanding(cell)? == 1;
+        let is_single = load.outstanding == 1 && bytes == SINGLE_BYTES;
         let is_corner = match cell {
-            LimitCell::SizeCorner => iops.is_some() && bandwidth.is_some(),
-            LimitCell::DepthCorner => iops.is_some(),
+            Some(LimitCell::SizeCorner) => iops.is_some() && bandwidth.is_some(),
+            Some(LimitCell::DepthCorner) => iops.is_some(),
             _ => false,
         };
         let is_held = |cap: Option<&CapFound>, other: Option<&CapFound>| match is_corner {
@@ -399,15 +427,15 @@ impl LimitsStudy {
         if is_corner || at(iops) || at(bandwidth) {
             limits.extend(is_held(iops, any_bandwidth).then_some(Limit::Iops));
             limits.extend(is_held(bandwidth, any_iops).then_some(Limit::Bandwidth));
-            let latency = cell == LimitCell::DepthCorner && near(iops);
+            let latency = cell == Some(LimitCell::DepthCorner) && near(iops);
             limits.extend(latency.then_some(Limit::Latency));
-        } else if depth_one && caps.is_some() && !near(any_iops) && !near(any_bandwidth) {
+        } else if is_single && caps.is_some() && !near(any_iops) && !near(any_bandwidth) {
             limits.extend(self.gains_by_depth(rate).then_some(Limit::Latency));
         }
         if limits.is_empty() {
             limits.push(Limit::Undecided);
         }
-        Some(limits)
+        limits
     }
 
     /// Whether more operations in flight make 4 KiB reads clearly faster than this rate.

@@ -247,7 +247,12 @@ impl VolumeType {
         };
         let (span, unit_bytes, unit) = match (self.mib_per_s, mb) {
             (Some(span), _) => (span, MIB, "MiB/s"),
-            (None, span) => (span?, MB, "MB/s"),
+            (None, Some(span)) => (span, MB, "MB/s"),
+            // It caps operations alone: one on bytes is none of its own.
+            (None, None) => {
+                let rate = None;
+                return Some(Fit { bursts, iops, rate });
+            }
         };
         let rate = match bytes {
             Some(ends) => {
@@ -574,6 +579,24 @@ mod tests {
         assert_eq!(roundest(121.3, 128.9, 125.1), 125.0);
         assert_eq!(roundest(126.7, 129.3, 128.1), 128.0);
         assert_eq!(roundest(128.0, 129.3, 127.0), 128.0);
+    }
+
+    #[test]
+    fn a_type_that_caps_operations_alone_is_named_beside_any_bandwidth() {
+        let text = "as_of = \"x\"\n[[volume]]\ncloud = \"own\"\nname = \"bronze\"\niops = 500\nsource = \"\"";
+        let table = VolumeTable::parse(text).expect("a table");
+        let mut document = caps(500.0, 530.0 * MIB, Some(true));
+        document.caps[1].limiter = None;
+        assert_eq!(
+            table.names("own", &document),
+            ["a bronze of 500 IOPS (as of x)"]
+        );
+        document.caps.truncate(1);
+        assert_eq!(
+            table.names("own", &document),
+            ["a bronze of 500 IOPS (as of x)"]
+        );
+        assert!(table.names("own", &caps(700.0, 1.0, Some(true))).is_empty());
     }
 
     #[test]

@@ -387,6 +387,10 @@ fn more_evidence(document: &LimitsDocument) -> String {
     if document.partial && document.burst_search.is_none() {
         return "; what was not measured may (--resume last)".to_owned();
     }
+    let refused = document.refused.as_ref();
+    if refused.is_some_and(|why| !why.starts_with(text::SCATTERS)) {
+        return String::new();
+    }
     match document.scatter_percent {
         // Longer runs scatter less, and nothing else changes.
         Some(scatter) if scatter <= SCATTER_PERCENT_MAX => match document.refused {

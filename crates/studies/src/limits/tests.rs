@@ -236,6 +236,30 @@ fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
     );
 }
 
+/// A load at a corner, or of blocks that are no multiple of half a unit, has slopes between two
+/// limits.
+#[test]
+fn the_limit_of_a_load_of_ones_own_is_that_of_the_same_load_of_the_grid() {
+    let near_cap = Volume {
+        latency_s: 0.6e-3,
+        ..GP3
+    };
+    let counted = Volume {
+        unit_bytes: 32_768.0,
+        bytes_per_s: f64::INFINITY,
+        ..GP3
+    };
+    for (volume, load, limit) in [
+        (near_cap, (4 << 10, 1), Limit::Latency),
+        (GP3, (40 << 10, 64), Limit::Iops),
+        (counted, (96 << 10, 64), Limit::Iops),
+    ] {
+        let load = Some(load);
+        let document = measured(LimitsOptions { load, ..options() }, volume, &[]);
+        assert_eq!(document.applies[0].limits, [limit], "{load:?}");
+    }
+}
+
 /// The limits that are named for reads of this size, 64 in flight.
 fn limits_of_reads(document: &LimitsDocument, block_size_bytes: u64) -> Vec<Limit> {
     let mut rows = document.applies.iter();
@@ -797,6 +821,16 @@ fn runs_that_are_no_longer_than_these_are_not_proposed() {
         ..LimitsDocument::default()
     });
     assert!(stopped.ends_with("(--resume last)."), "{stopped}");
+    // What else is in the way stays there.
+    let refused = |why: &str| {
+        note_of(LimitsDocument {
+            scatter_percent: Some(15.0),
+            refused: Some(why.to_owned()),
+            ..LimitsDocument::default()
+        })
+    };
+    assert!(refused("it is a tmpfs").ends_with(" does not tell."));
+    assert!(refused("runs of one load scatter by 15 %").ends_with("(--step 10s)."));
     let in_burst = note_of(LimitsDocument {
         partial: true,
         burst_search: Some(BurstSearch {

@@ -6,6 +6,9 @@ use stripewise_units::{ByteSize, counted, format_duration, format_iops, format_r
 
 pub(super) const MIB: f64 = 1_048_576.0;
 
+/// How a refusal begins that longer runs may lift.
+pub(super) const SCATTERS: &str = "runs of one load scatter by";
+
 /// The name of a cell, for records and the progress line.
 pub(super) fn cell_name(cell: LimitCell) -> &'static str {
     match cell {
