@@ -65,7 +65,7 @@ impl LimitsStudy {
             ),
             may_be_burst: self.may_be_burst(&named),
             notes: self.notes(caps.as_ref(), &named, counting),
-            caps: self.with_bytes_apart(named, nature.is_some(), counted_unit_bytes),
+            caps: of_bytes_untested(named, counted_unit_bytes),
             control_group,
             burst: self.burst_found(),
             burst_search: self.burst_search(),
@@ -233,29 +233,6 @@ impl LimitsStudy {
                 .map(|cap| found(CapKind::BytesPerS, of_bytes, cap.per_s)),
         );
         all
-    }
-
-    /// The caps, with that on bytes by its own evidence. Where neither loads of 4 KiB nor units
-    /// reach it, that is reads of large blocks alone: a limiter of the operations shows nothing of
-    /// what sets it, nor who else it holds. Only the volume itself may say so.
-    fn with_bytes_apart(
-        &self,
-        mut named: Vec<CapFound>,
-        is_judged: bool,
-        unit_bytes: Option<u64>,
-    ) -> Vec<CapFound> {
-        if is_judged && !has_own_bytes(&named, unit_bytes) {
-            return named;
-        }
-        let volume = self.volume.as_ref();
-        let reports = volume.is_some_and(|seen| seen.holds(CapKind::BytesPerS));
-        for cap in &mut named {
-            if cap.kind == CapKind::BytesPerS {
-                cap.applies_to = AppliesTo::ReadsUntestedWrites;
-                cap.limiter = cap.limiter.filter(|_| reports);
-            }
-        }
-        named
     }
 
     /// How large operations count, where both caps are named. Units are a limiter's: a device's
@@ -621,10 +598,23 @@ fn kind_of(cell: LimitCell) -> LoadKind {
     }
 }
 
-/// Whether a cap on bytes beside one on operations is one of its own.
+/// Whether a cap on bytes beside one on operations is one of its own. Large operations were only
+/// read, so nothing says whether writes share it.
 pub(super) fn has_own_bytes(caps: &[CapFound], unit_bytes: Option<u64>) -> bool {
     let has = |kind| caps.iter().any(|cap| cap.kind == kind);
     has(CapKind::Iops) && has(CapKind::BytesPerS) && !are_bytes_of_units(caps, unit_bytes)
+}
+
+/// Such a cap is one of reads.
+fn of_bytes_untested(mut named: Vec<CapFound>, unit_bytes: Option<u64>) -> Vec<CapFound> {
+    if has_own_bytes(&named, unit_bytes) {
+        for cap in &mut named {
+            if cap.kind == CapKind::BytesPerS && cap.applies_to == AppliesTo::Both {
+                cap.applies_to = AppliesTo::ReadsUntestedWrites;
+            }
+        }
+    }
+    named
 }
 
 /// Whether the cap on bytes is what units move, and not one of its own below that.

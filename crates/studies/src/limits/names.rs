@@ -137,7 +137,7 @@ impl VolumeTable {
         }
     }
 
-    /// Types of a cloud with the caps of a document. Without a limiter of operations none match.
+    /// Types of a cloud with the caps of a document. Caps without a limiter match none.
     pub fn names(&self, cloud: &str, document: &LimitsDocument) -> Vec<String> {
         let named = self.of_cloud(cloud);
         let named = named.filter_map(|one| one.name_for(document));
@@ -164,7 +164,7 @@ impl VolumeTable {
         if document.caps.is_empty() || !self.names(cloud, document).is_empty() {
             return None;
         }
-        if shared_cap(document, CapKind::Iops).is_none() {
+        if limiter_cap(document, CapKind::Iops).is_none() {
             return Some(format!(
                 "No volume type of {cloud} was looked for: only a limiter's IOPS that reads and \
                  writes share are compared."
@@ -186,18 +186,12 @@ impl VolumeTable {
     }
 }
 
-/// The interval of a cap that reads and writes share, as far as that is known: of operations a
-/// limiter's, of bytes one that may be a limiter's, as its own loads seldom show it.
-fn shared_cap(document: &LimitsDocument, kind: CapKind) -> Option<[f64; 2]> {
+/// The interval of a limiter's cap that reads and writes share, as far as that is known.
+fn limiter_cap(document: &LimitsDocument, kind: CapKind) -> Option<[f64; 2]> {
     let shared = |to| matches!(to, AppliesTo::Both | AppliesTo::ReadsUntestedWrites);
     let mut caps = document.caps.iter();
-    let found = caps.find(|cap| {
-        let may_be = match kind {
-            CapKind::Iops => cap.limiter == Some(true),
-            CapKind::BytesPerS => cap.limiter != Some(false),
-        };
-        cap.kind == kind && may_be && shared(cap.applies_to)
-    });
+    let found =
+        caps.find(|cap| cap.kind == kind && cap.limiter == Some(true) && shared(cap.applies_to));
     found.map(|cap| [cap.per_s_low, cap.per_s_high])
 }
 
@@ -225,14 +219,14 @@ impl VolumeType {
     }
 
     fn fit(&self, document: &LimitsDocument) -> Option<Fit> {
-        let measured = shared_cap(document, CapKind::Iops)?;
+        let measured = limiter_cap(document, CapKind::Iops)?;
         if let Some(io_kib) = self.io_kib_min {
             return self.fit_of_bytes(document, measured, io_kib);
         }
         if self.counts_more(document, measured) {
             return None;
         }
-        let bytes = shared_cap(document, CapKind::BytesPerS);
+        let bytes = limiter_cap(document, CapKind::BytesPerS);
         let burst = self.burst_iops.and_then(|burst| burst.within(measured));
         let bursts = burst.is_some();
         let iops = self.iops.and_then(|iops| iops.within(measured));
@@ -280,7 +274,7 @@ impl VolumeType {
         let is_large = |bytes: u64| bytes as f64 >= io_kib * 1024.0;
         let mut cells = document.cells.iter();
         let is_reached = cells.any(|cell| is_large(cell.block_size_bytes) && cell.iops >= least);
-        if !is_reached || shared_cap(document, CapKind::BytesPerS).is_some() {
+        if !is_reached || limiter_cap(document, CapKind::BytesPerS).is_some() {
             return None;
         }
         let rates = measured.map(|operations| operations * io_kib / 1024.0);

@@ -98,12 +98,13 @@ fn no_cap(document: &LimitsDocument) -> String {
     }
 }
 
-/// The caps in a sentence, with what sets them.
+/// The caps in a sentence, with what sets them. Large operations were only read: where a cap on
+/// bytes begins beyond one on operations, and is not what units of that move, nothing says whether
+/// writes share it.
 fn caps(document: &LimitsDocument) -> String {
     let of = |kind| document.caps.iter().find(|cap| cap.kind == kind);
     let has_own_bytes = has_own_bytes(&document.caps, document.counted_unit_bytes);
-    let mut cells = document.cells.iter();
-    let has_writes = cells.any(|cell| cell.kind == LoadKind::Writes);
+    let is_shared = of(CapKind::Iops).is_some_and(|cap| cap.applies_to == AppliesTo::Both);
     let listed: Vec<String> = document
         .caps
         .iter()
@@ -114,7 +115,7 @@ fn caps(document: &LimitsDocument) -> String {
                 }
                 AppliesTo::Writes => " of writes",
                 AppliesTo::Reads => " of reads",
-                AppliesTo::ReadsUntestedWrites if has_writes => " of reads",
+                AppliesTo::ReadsUntestedWrites if is_shared => " of reads",
                 AppliesTo::Both if has_own_bytes => match cap.kind {
                     CapKind::Iops => ", shared by reads and writes,",
                     CapKind::BytesPerS => " of reads",
@@ -126,9 +127,7 @@ fn caps(document: &LimitsDocument) -> String {
         .collect();
     let shared = match document.caps.first().map(|cap| cap.applies_to) {
         Some(AppliesTo::Both) if !has_own_bytes => ", shared by reads and writes",
-        Some(AppliesTo::ReadsUntestedWrites) if !has_writes => {
-            " of reads; shared with writes? Not tested"
-        }
+        Some(AppliesTo::ReadsUntestedWrites) => " of reads; shared with writes? Not tested",
         _ => "",
     };
     let group = document
@@ -141,10 +140,15 @@ fn caps(document: &LimitsDocument) -> String {
             group.cgroup
         ),
         (None, Some(iops), Some(bytes)) if iops.limiter != bytes.limiter => format!(
-            "{}; {}",
-            what_sets("IOPS", iops.limiter),
-            what_sets("bandwidth", bytes.limiter)
+            "of the IOPS {}; of the bandwidth {}",
+            nature(iops.limiter),
+            nature(bytes.limiter)
         ),
+        (None, Some(iops), Some(_))
+            if has_own_bytes && iops.limiter.is_some() && !reports_bandwidth(document) =>
+        {
+            format!("{} (judged by the IOPS)", nature(iops.limiter))
+        }
         (None, iops, bytes) => nature(iops.or(bytes).and_then(|cap| cap.limiter)).to_owned(),
     };
     let listed = listed.join(" and ");
@@ -154,13 +158,10 @@ fn caps(document: &LimitsDocument) -> String {
     }
 }
 
-/// What sets one of two caps.
-fn what_sets(cap: &str, limiter: Option<bool>) -> String {
-    match limiter {
-        Some(true) => format!("a limiter sets the {cap}, not the disk"),
-        Some(false) => format!("the device sets the {cap}"),
-        None => format!("limiter or device is undecided for the {cap}"),
-    }
+/// Whether the volume itself says that it limits bandwidth.
+fn reports_bandwidth(document: &LimitsDocument) -> bool {
+    let mut throttled = document.volume.iter().flat_map(|volume| &volume.throttled);
+    throttled.any(|one| one.limit.ends_with("bandwidth"))
 }
 
 fn nature(limiter: Option<bool>) -> &'static str {
