@@ -310,6 +310,10 @@ fn what_cannot_be_read_is_refused_with_a_hint() {
             &["--from", &trace, "--duration", "1s"],
             "cannot be used with",
         ),
+        (
+            &["--from", &trace, "--columns", COLUMNS, "--slow", "0"],
+            "longer than no time",
+        ),
         (&["--columns", COLUMNS], "--from"),
         (&["--pid", "0"], "0 is not in"),
     ] {
