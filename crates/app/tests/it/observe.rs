@@ -64,6 +64,11 @@ fn a_trace_without_times_has_no_rates_and_is_not_replayed() {
     assert!(!observed.stdout.contains(" IOPS, "), "{}", observed.stdout);
     desk.run(&["run", "sim:nvme", "--trace", &trace])
         .failed(2, &["does not say when they arrived", "hint:"]);
+    let model = desk.file("v2.swmodel");
+    let refused = desk.run(&["observe", "--from", &trace, "--model", &model]);
+    let refused = refused.ended(3).stderr;
+    assert!(refused.contains("no model was made"), "{refused}");
+    assert!(!std::path::Path::new(&model).exists());
     let huge = desk.write("huge.csv", "0,W,18446744073709551104,4096\n9,W,0,4096\n");
     let columns = "time=us,op=R/W,offset=bytes,size=bytes";
     desk.run(&["run", "sim:nvme", "--trace", &huge, "--columns", columns])
@@ -304,6 +309,10 @@ fn what_cannot_be_read_is_refused_with_a_hint() {
         (
             &["--from", &trace, "--duration", "1s"],
             "cannot be used with",
+        ),
+        (
+            &["--from", &trace, "--columns", COLUMNS, "--slow", "0"],
+            "longer than no time",
         ),
         (&["--columns", COLUMNS], "--from"),
         (&["--pid", "0"], "0 is not in"),

@@ -19,6 +19,7 @@ use stripewise_conductor::failure::{Failure, Outcome, no_thread};
 use stripewise_conductor::observer::Progress;
 use stripewise_trace::blame::WindowFacts;
 use stripewise_trace::files::{Columns, FileError, FileReport, Format, TraceFile, open};
+use stripewise_trace::model::{ModelError, WorkloadModel};
 use stripewise_trace::observation::Observation;
 use stripewise_units::{DeviceNumber, NameText, counted, format_count};
 
@@ -69,7 +70,7 @@ pub fn observe_file(context: &Context, path: &Path, options: &ObserveOptions) ->
     let document = reader.document(&mut capture, path, options, started_at);
     Ok(Observed {
         document,
-        model: capture.finish_model(),
+        model: reader.model(&mut capture),
         trace: None,
     })
 }
@@ -244,6 +245,17 @@ impl Reader<'_> {
             document.closedness = closedness(&capture.closedness(lost_share), &names);
         }
         document
+    }
+
+    /// The model, if requested: without times there is no load.
+    fn model(&self, capture: &mut Capture) -> Option<Result<WorkloadModel, ModelError>> {
+        let model = capture.finish_model()?;
+        let resolution_ns = self.trace.report().resolution_ns;
+        let is_timed = resolution_ns.is_some_and(|ns| ns < RESOLUTION_NS_MAX);
+        Some(match is_timed || capture.operations == 1 {
+            true => model,
+            false => Err(ModelError::Coarse),
+        })
     }
 
     /// That it consists of several files.

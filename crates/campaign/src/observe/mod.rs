@@ -146,6 +146,12 @@ impl ObservedModel {
 /// # Errors
 /// If there is nothing to observe, or it cannot be observed.
 pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<ObserveResult> {
+    if options.slow_ns == Some(0) {
+        return Err(Failure::usage(
+            "every operation takes longer than no time",
+            "leave --slow out, or give a limit, such as --slow 20ms",
+        ));
+    }
     let mut store = context.open_store()?;
     if let Some(path) = options.from.iter().find(|path| is_open_here(path)) {
         // Reading it would release the locks of the store.

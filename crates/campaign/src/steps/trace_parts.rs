@@ -44,7 +44,8 @@ pub fn opened(parts: &[PathBuf]) -> io::Result<Box<dyn Read>> {
         [alone] => Box::new(File::open(alone)?),
         parts => {
             let files = parts.iter().map(File::open);
-            Box::new(JoinedParts::new(files.collect::<io::Result<_>>()?)?)
+            let files: Vec<File> = files.collect::<io::Result<_>>()?;
+            Box::new(JoinedParts::new(files)?)
         }
     })
 }

@@ -15,6 +15,8 @@ const SHORTER: f64 = 0.1;
 const ALWAYS_SHORT: f64 = 0.9;
 /// Variance over mean of counts far more regular than chance.
 const REGULAR: f64 = 0.15;
+/// A device with fewer operations in flight than this carries more.
+const SATURATED_DEPTH_MIN: f64 = 1.0;
 /// Calm and slow parts have the same rate within this range of their ratio.
 const SAME_RATE: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
@@ -98,7 +100,8 @@ fn of_the_device(features: &Features, is_processor_shorter: bool) -> Cause {
     {
         return Cause::VolumeCap { rate: full.rate };
     }
-    if now.rate > 1.3 * calm.rate && now.depth > 3.0 * calm.depth {
+    let is_deep = now.depth > 3.0 * calm.depth && now.depth >= SATURATED_DEPTH_MIN;
+    if now.rate > 1.3 * calm.rate && is_deep {
         return Cause::OwnSaturation;
     }
     if is_processor_shorter && features.by_thread > 0.2 {

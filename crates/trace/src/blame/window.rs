@@ -492,6 +492,23 @@ mod tests {
     }
 
     #[test]
+    fn less_than_one_operation_in_flight_saturates_nothing() {
+        let mut window = BlameWindow::default();
+        for k in 0..1_000 {
+            // Twice the rate, and six times the latency.
+            let is_slow = (500..700).contains(&k);
+            let latency_ns = if is_slow { 6 * MS } else { MS };
+            window.add(&read(TaskId::UNKNOWN, k * 20 * MS, latency_ns));
+            if is_slow {
+                window.add(&read(TaskId::UNKNOWN, k * 20 * MS + MS, latency_ns));
+            }
+        }
+        let judged = window.judge(&facts(&Tasks::default()));
+        let is_intermittent = false;
+        assert_eq!(judged[0].blame.cause, Cause::Device { is_intermittent });
+    }
+
+    #[test]
     fn what_a_control_group_holds_back_is_seen_by_who_queues_it() {
         let mut tasks = Tasks::default();
         let victim = tasks.id(10, Comm::new(b"postgres"));

@@ -25,6 +25,9 @@ pub enum ModelError {
     /// An offset that no disk has.
     #[error("an operation is longer than 64 GiB, or lies beyond 8 EiB")]
     Impossible,
+    /// Arrivals within a tenth of a second are unknown.
+    #[error("the trace's times are too coarse to say when operations arrived")]
+    Coarse,
 }
 
 impl ModelError {
@@ -33,6 +36,7 @@ impl ModelError {
         match self {
             ModelError::Empty => "record while the load runs",
             ModelError::Impossible => "check the units of offsets and sizes",
+            ModelError::Coarse => "use a trace with at least milliseconds",
             ModelError::TooMany | ModelError::TooLong => {
                 "take a part of it, such as the busiest hour"
             }

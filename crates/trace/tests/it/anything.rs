@@ -1,9 +1,10 @@
 //! Any bytes as a file of a trace, as pages of the kernel and as counters of a database,
 //! and what must hold of whatever comes out. The fuzz target has it, too.
 
+use std::io::Read;
 use stripewise_trace::blame::{Scene, blame, calm_periods};
 use stripewise_trace::closedness::TaskSpans;
-use stripewise_trace::files::{Columns, FileError, open, totals};
+use stripewise_trace::files::{Columns, FileError, JoinedParts, open, totals};
 use stripewise_trace::kernel::{EventFormat, PageFormat, Recording};
 use stripewise_trace::model::{self, Request};
 use stripewise_trace::observation::Statistics;
@@ -125,12 +126,24 @@ fn check_file(bytes: &[u8], columns: Option<&Columns>) {
     assert!(!file.format().name().is_empty());
 }
 
+/// Joined parts have all bytes, or end where one of them is damaged.
+fn check_parts(bytes: &[u8]) {
+    let Ok(mut parts) = JoinedParts::new(vec![bytes, bytes]) else {
+        return;
+    };
+    let mut joined = Vec::new();
+    let is_whole = parts.read_to_end(&mut joined).is_ok();
+    let all = 2 * bytes.len();
+    assert!(joined.len() <= all && (!is_whole || joined.len() == all));
+}
+
 /// Any bytes through all readers.
 ///
 /// # Panics
 /// When something that must hold does not.
 pub fn trace_anything(bytes: &[u8]) {
     check_file(bytes, None);
+    check_parts(bytes);
     check_file(bytes, COLUMNS.parse().ok().as_ref());
     check_model(bytes);
     let mut recording = Recording::new(PageFormat::default(), &formats(), 1_000);
