@@ -285,8 +285,12 @@ fn trouble(outcome: &JobOutcome) -> Vec<String> {
         ));
     }
     if outcome.drain.latency_ns_max > longest_measured_ns(outcome) {
+        let failed = match outcome.drain.errors {
+            0 => String::new(),
+            errors => format!(" ({} of them failed)", format_count(errors)),
+        };
         lines.push(format!(
-            "after the stop: {} operations completed, the slowest after {}",
+            "after the stop: {} operations completed{failed}, the slowest after {}",
             outcome.drain.operations,
             latency(Some(outcome.drain.latency_ns_max)),
         ));

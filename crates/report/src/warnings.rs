@@ -85,11 +85,17 @@ pub fn failed_lines(runs: &[RunRecord]) -> Vec<String> {
     all.iter().map(line).collect()
 }
 
-/// Each distinct warning once, the most severe first, with the number of runs that
-/// have it.
+/// Each distinct warning once, the most severe first and of these errors, with the number of
+/// runs that have it.
 pub(crate) fn collected(runs: &[RunRecord]) -> Vec<(&Warning, usize)> {
     let mut seen = warnings_by_code(runs, |_| true);
-    seen.sort_by_key(|(warning, _)| std::cmp::Reverse(warning.severity));
+    // What failed is the first of its severity: other warnings must not push it out of the summary.
+    seen.sort_by_key(|(warning, _)| {
+        (
+            std::cmp::Reverse(warning.severity),
+            warning.code != "errors",
+        )
+    });
     seen
 }
 

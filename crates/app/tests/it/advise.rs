@@ -205,6 +205,20 @@ fn a_page_and_pictures_are_written_and_an_answer_can_be_shown_again() {
     let reported_text = reported.to_string_lossy().into_owned();
     desk.run(&["report", "last", "-o", &reported_text]).done();
     assert_eq!(std::fs::read_to_string(&reported).expect("a page"), html);
+    pictures_are_drawn(&desk);
+    let short = desk.run(&["report", "last", "--format", "md"]).done();
+    assert!(short.stdout.contains("stripe unit"), "{}", short.stdout);
+    assert!(
+        short.stdout.starts_with("## Layout of "),
+        "{}",
+        short.stdout
+    );
+    desk.run(&["report", "last", "--require", "p99<5ms", "--format", "md"])
+        .failed(2, &["compares layouts", "--require"]);
+}
+
+/// Pictures of the last answer.
+fn pictures_are_drawn(desk: &Desk) {
     let picture = desk.path().join("ranking.png");
     let look = ["--theme", "dark", "--size", "1200x630", "--title", "Ours"];
     let drawn = ["report", "last", "-o", text(&picture)];
@@ -221,15 +235,6 @@ fn a_page_and_pictures_are_written_and_an_answer_can_be_shown_again() {
     assert!(words.contains(&format!("Host\0\0\0\0\0{host}")), "{host}");
     desk.run(&["report", "last", "-o", text(&picture), "--chart", "x"])
         .failed(2, &["no chart `x`", "ranking, effects"]);
-    let short = desk.run(&["report", "last", "--format", "md"]).done();
-    assert!(short.stdout.contains("stripe unit"), "{}", short.stdout);
-    assert!(
-        short.stdout.starts_with("## Layout of "),
-        "{}",
-        short.stdout
-    );
-    desk.run(&["report", "last", "--require", "p99<5ms", "--format", "md"])
-        .failed(2, &["compares layouts", "--require"]);
 }
 
 /// Too little time for an answer is said as JSON, on the terminal and on a page, with the code

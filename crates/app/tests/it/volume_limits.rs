@@ -53,10 +53,14 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     assert!(report.contains("shared by reads and writes"), "{report}");
     let listed = desk.run(&["history"]).done().stdout;
     assert!(listed.contains(" limits "), "{listed}");
+    compared_load_by_load(&desk, &gp3);
+}
+
+/// Two answers are held against each other load by load.
+fn compared_load_by_load(desk: &Desk, gp3: &Json) {
     let disks = desk.json(&["limits", "sim:raid10-10k"]);
     assert!(caps(&disks).is_empty());
-    // Two answers are held against each other load by load.
-    let ids = [&gp3, &disks].map(|one| one.at("id").text());
+    let ids = [gp3, &disks].map(|one| one.at("id").text());
     let compared = desk.json(&["compare", &ids[0], &ids[1]]);
     let rows = compared.at("rows").items();
     let small = rows

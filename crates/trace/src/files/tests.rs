@@ -490,7 +490,7 @@ fn a_flush_of_blktrace_is_no_read() {
 
 #[test]
 fn what_never_completes_is_not_out_of_order() {
-    let record = |at_s: u64, step, sector| {
+    let record = |at_s: u64, step: u64, sector| {
         blktrace_record(
             false,
             false,
@@ -512,7 +512,7 @@ fn what_never_completes_is_not_out_of_order() {
 #[test]
 fn the_parts_of_blktrace_are_one_trace_in_the_order_of_time() {
     let record =
-        |at, step, sector: u64| blktrace_record(false, false, at, step | 1 << 16, sector, b"more");
+        |at, step: u64, sector| blktrace_record(false, false, at, step | 1 << 16, sector, b"more");
     let issued = [record(5, 7, 8), record(20, 7, 16)].concat();
     let completed = [record(15, 8, 8), record(31, 8, 16)].concat();
     let all_of = |parts: [&[u8]; 3]| {
