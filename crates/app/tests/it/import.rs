@@ -213,6 +213,9 @@ fn a_folder_of_vdbenchs_output_has_each_run_once() {
         let text = taken.stderr.split_whitespace().collect::<Vec<_>>();
         assert!(text.join(" ").contains(words), "{}", taken.stderr);
     }
+    // Commands that take files directly read it so, too.
+    let exported = desk.run(&["export", "output"]).done();
+    assert_eq!(exported.stdout.lines().count(), 2);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `import`: stores other tools' results, all or none unless only complete ones are requested.
 
-use crate::steps::foreign::{Reading, interrupted};
+use crate::steps::foreign::{REPEATS_LEFT_OUT, Reading, interrupted, leave_out_repeats};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -156,9 +156,7 @@ impl<'a, 's> Intake<'a, 's> {
         let mut files = Vec::new();
         files_below(path, 0, &mut files)?;
         if leave_out_repeats(&mut files) {
-            self.context.note(
-                "of vdbench's output only flatfile.html is read: summary.html, totals.html and logfile.html beside it repeat its results",
-            );
+            self.context.note(REPEATS_LEFT_OUT);
         }
         let before = self.document.outcomes.len();
         files.iter().try_for_each(|file| self.file(file, true))?;
@@ -310,22 +308,6 @@ fn refusal(document: &ImportDocument, first: Failure) -> Failure {
         error: format!("nothing was stored: {problem}").into(),
         ..first
     }
-}
-
-/// Leaves out vdbench's other reports beside its flatfile, which say the same with fewer digits;
-/// whether there were any.
-fn leave_out_repeats(files: &mut Vec<PathBuf>) -> bool {
-    const REPEATS: [&str; 3] = ["summary.html", "totals.html", "logfile.html"];
-    let flat = files.iter().filter(|file| file.ends_with("flatfile.html"));
-    let flat: HashSet<PathBuf> = flat
-        .filter_map(|file| file.parent().map(Path::to_owned))
-        .collect();
-    let before = files.len();
-    files.retain(|file| {
-        let is_beside = file.parent().is_some_and(|folder| flat.contains(folder));
-        !(is_beside && REPEATS.iter().any(|name| file.ends_with(name)))
-    });
-    files.len() < before
 }
 
 /// Maximum depth of directories: deeper ones are a loop, or not results.

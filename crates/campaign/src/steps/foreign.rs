@@ -2,7 +2,9 @@
 //! on request.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use stripewise_compat::Progress;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -58,4 +60,23 @@ pub fn interrupted(context: &Context, name: &str) -> Failure {
         format!("interrupted while reading {name}"),
         "nothing was imported; start again to read it",
     )
+}
+
+/// What [`leave_out_repeats`] left out.
+pub const REPEATS_LEFT_OUT: &str = "of vdbench's output only flatfile.html is read: summary.html, totals.html and logfile.html beside it repeat its results";
+
+/// Leaves out vdbench's other reports beside its flatfile, which say the same with fewer digits;
+/// whether there were any.
+pub fn leave_out_repeats(files: &mut Vec<PathBuf>) -> bool {
+    const REPEATS: [&str; 3] = ["summary.html", "totals.html", "logfile.html"];
+    let flat = files.iter().filter(|file| file.ends_with("flatfile.html"));
+    let flat: HashSet<PathBuf> = flat
+        .filter_map(|file| file.parent().map(Path::to_owned))
+        .collect();
+    let before = files.len();
+    files.retain(|file| {
+        let is_beside = file.parent().is_some_and(|folder| flat.contains(folder));
+        !(is_beside && REPEATS.iter().any(|name| file.ends_with(name)))
+    });
+    files.len() < before
 }

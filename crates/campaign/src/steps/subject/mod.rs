@@ -7,14 +7,14 @@
 
 mod named;
 
-use crate::steps::foreign::{Reading, interrupted};
+use crate::steps::foreign::{REPEATS_LEFT_OUT, Reading, interrupted, leave_out_repeats};
 use crate::steps::measured;
 use crate::steps::stored_experiment::StoredExperiment;
 use named::Named;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use stripewise_compat::Import;
 use stripewise_compat::dataset::{Dataset, dataset, names};
+use stripewise_compat::{Error, Import};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -249,10 +249,11 @@ fn published(name: &str) -> Outcome<Subject> {
     })
 }
 
-/// A file, or all files of a directory (not of its subdirectories), by name.
+/// A file, or all files of a directory (not of its subdirectories), by name; what no known tool
+/// wrote may lie there, too.
 fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
     if !path.is_dir() {
-        return of_file(context, path);
+        return of_file(context, path)?.map_err(refused);
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(path)
         .and_then(|entries| {
@@ -265,6 +266,9 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
     files.retain(|file| file.is_file());
     files.sort();
     let mut all = Subject::new(path.as_text(), SubjectKind::Document, Vec::new());
+    if leave_out_repeats(&mut files) {
+        all.notes.push(REPEATS_LEFT_OUT.to_owned());
+    }
     if inner > 0 {
         all.notes.push(format!(
             "{} holds {}, whose files are not read.",
@@ -273,7 +277,13 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
         ));
     }
     for file in files {
-        let one = of_file(context, &file)?;
+        let one = match of_file(context, &file)? {
+            Ok(one) => one,
+            Err(error) => {
+                all.notes.push(format!("{error}; skipped"));
+                continue;
+            }
+        };
         if one.kind == SubjectKind::Imported {
             all.kind = SubjectKind::Imported;
         }
@@ -291,7 +301,8 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
     Ok(all)
 }
 
-fn of_file(context: &Context, path: &Path) -> Outcome<Subject> {
+/// The results in a file; an error of its own if no known tool wrote it.
+fn of_file(context: &Context, path: &Path) -> Outcome<Result<Subject, Error>> {
     let bytes = read(context, path, RESULTS_BYTES_MAX, UNREADABLE)?;
     let name = path.as_text();
     let is_document = std::str::from_utf8(&bytes).is_ok_and(|text| {
@@ -300,7 +311,7 @@ fn of_file(context: &Context, path: &Path) -> Outcome<Subject> {
     if !is_document {
         return foreign(context, &name, &bytes);
     }
-    of_document(context, name, &String::from_utf8_lossy(&bytes))
+    of_document(context, name, &String::from_utf8_lossy(&bytes)).map(Ok)
 }
 
 /// Content of a document other than runs and comparisons.
@@ -358,22 +369,24 @@ fn of_runs(name: String, document: Document) -> Subject {
     }
 }
 
-/// The results of another tool.
-fn foreign(context: &Context, name: &str, bytes: &[u8]) -> Outcome<Subject> {
+/// The results of another tool; an error of its own if no known tool wrote them.
+fn foreign(context: &Context, name: &str, bytes: &[u8]) -> Outcome<Result<Subject, Error>> {
     let reading = Reading::new(context, name);
     let watch = |progress| reading.on_event(progress);
-    let file = Import::new(bytes, name).watched(&watch).all();
-    let file = file.map_err(|error| {
-        if error.is_interruption() {
-            return interrupted(context, name);
-        }
-        let hint = error.hint().to_owned();
-        Failure::of(Exit::Usage, error).hinted(hint)
-    })?;
-    Ok(Subject {
-        notes: file.notes.iter().map(ToString::to_string).collect(),
-        ..Subject::new(name, SubjectKind::Imported, file.runs)
-    })
+    match Import::new(bytes, name).watched(&watch).all() {
+        Ok(file) => Ok(Ok(Subject {
+            notes: file.notes.iter().map(ToString::to_string).collect(),
+            ..Subject::new(name, SubjectKind::Imported, file.runs)
+        })),
+        Err(error) if error.is_interruption() => Err(interrupted(context, name)),
+        Err(error) if error.is_of_no_tool() => Ok(Err(error)),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+fn refused(error: Error) -> Failure {
+    let hint = error.hint().to_owned();
+    Failure::of(Exit::Usage, error).hinted(hint)
 }
 
 const UNREADABLE: &str =
