@@ -29,9 +29,19 @@ pub fn is_typeset_dash(letter: char) -> bool {
     matches!(letter, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// The substituted character in a word of a command line: a dash before the name of a switch, or a
-/// quotation mark without its counterpart. Names may contain such characters, and quoted texts are
-/// valid.
+/// The first double quotation mark in a text that is not the ASCII one.
+pub fn typeset_quote(text: &str) -> Option<Typeset> {
+    let sign = text.chars().find(|letter| is_quote(*letter))?;
+    Some(Typeset { sign, typed: '"' })
+}
+
+const fn is_quote(letter: char) -> bool {
+    matches!(letter, '\u{201c}'..='\u{201e}')
+}
+
+/// The substituted character in a word of a command line: a dash before the name of a switch, a
+/// quotation mark without its counterpart, or a pair of them in a word that needs none. Names may
+/// contain such characters, and quoted texts are valid.
 pub fn typeset(word: &str) -> Option<Typeset> {
     let behind = word.trim_start_matches('-');
     let mut letters = behind.chars();
@@ -49,8 +59,13 @@ pub fn typeset(word: &str) -> Option<Typeset> {
             .find(|sign| open.contains(sign) || close.contains(sign))?;
         (opened != closed).then_some(Typeset { sign, typed })
     };
+    let needs_none = || {
+        let is_plain = |letter: char| letter.is_ascii_graphic() || is_quote(letter);
+        typeset_quote(word).filter(|_| word.chars().all(is_plain))
+    };
     unpaired(&['\u{201c}', '\u{201e}'], &['\u{201d}'], '"')
         .or_else(|| unpaired(&['\u{2018}', '\u{201a}'], &[], '\''))
+        .or_else(needs_none)
 }
 
 #[cfg(test)]
@@ -73,7 +88,10 @@ mod tests {
             ("a\u{2013}b.dat", None),
             ("./\u{2013}kW", None),
             ("\u{2013} a remark", None),
+            ("\u{201c}t.dat\u{201d}", Some('\u{201c}')),
+            ("--label=\u{201c}x\u{201d}", Some('\u{201c}')),
             ("\u{201c}a text\u{201d}", None),
+            ("\u{201c}\u{6d4b}\u{8bd5}\u{201d}", None),
             ("the disk\u{2019}s", None),
             ("", None),
         ] {

@@ -8,7 +8,7 @@ use crate::{WorkloadError, WorkloadOptions};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
-use stripewise_units::{Hint, ParseError, nearest};
+use stripewise_units::{Hint, ParseError, Typeset, nearest, typeset_quote};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -81,8 +81,14 @@ impl<'a> PlanReader<'a> {
     /// # Errors
     /// If the text is not TOML.
     pub fn document(self, hint: &str) -> Result<Spanned<DeTable<'a>>, PlanError> {
-        DeTable::parse(self.text)
-            .map_err(|error| self.refuse(error.span().unwrap_or(0..0), error.message(), hint))
+        DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().unwrap_or(0..0);
+            let before = self.text.get(..at.start).unwrap_or_default();
+            let line = before.rfind('\n').map_or(0, |end| end + 1);
+            let pasted = self.text[line..].lines().next().and_then(typeset_quote);
+            let hint = pasted.map_or_else(|| hint.to_owned(), Typeset::hint);
+            self.refuse(at, error.message(), hint)
+        })
     }
 
     /// An error at a position in the text.

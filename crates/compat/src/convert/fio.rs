@@ -9,7 +9,7 @@ use crate::fio::{
 use crate::text::lines;
 use crate::{Error, LineProblem};
 use std::collections::BTreeMap;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, typeset};
 use stripewise_workload::CacheMode;
 
 struct Section {
@@ -180,9 +180,12 @@ fn unreadable(words: &str, key: &str, value: &str) -> Option<String> {
             "has the variable {variable}, whose value is not known"
         ));
     }
+    if let Some(sign) = typeset(value) {
+        return Some(format!("has {key}={value}: {}", sign.hint()));
+    }
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     let sound = !key.is_empty() && key.bytes().all(is_sign);
-    if words.starts_with("--") || !sound && words.contains("fio --") {
+    if words.starts_with("--") || !sound && words.contains("fio -") {
         return Some(
             "is a command line of fio: write its options below [job], without their dashes"
                 .to_owned(),

@@ -541,6 +541,17 @@ fn what_a_tool_would_not_do_itself_is_refused() {
         (Tool::Diskspd, "diskspd -b8K \u{201c}t.dat\n", "U+201C"),
         (
             Tool::Diskspd,
+            "diskspd -b8K \u{201c}t.dat\u{201d}\n",
+            "U+201C",
+        ),
+        (
+            Tool::Fio,
+            "[a]\nrw=read\nfilename=\u{201c}/dev/sdx\u{201d}\n",
+            "line 3: has filename=\u{201c}/dev/sdx\u{201d}: type",
+        ),
+        (Tool::Fio, "fio -name=a -rw=read\n", "a command line of fio"),
+        (
+            Tool::Diskspd,
             "./Batch.ps1 -Time 30 -OutPath \"c:\\diskspd\" -SplitIO False\n",
             "no call of diskspd",
         ),

@@ -236,6 +236,9 @@ fn broken_toml_says_where() {
     assert_eq!(error.line(), 2, "{error}");
     let error = "[[job]]\nblock = 1\nblock = 2".parse::<Plan>().unwrap_err();
     assert_eq!(error.line(), 3, "{error}");
+    let pasted = "[[job]]\nname = \u{201c}a\u{201d}\n";
+    let error = pasted.parse::<Plan>().unwrap_err();
+    assert!(error.hint().contains("U+201C"), "{error}");
 }
 
 proptest! {
