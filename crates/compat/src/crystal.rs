@@ -146,9 +146,10 @@ impl Reader {
             .and_then(|version| version.split('.').next()?.parse::<u32>().ok());
         if format == Format::CrystalDiskMark && major.is_some_and(|major| major < 7) {
             let version = version.unwrap_or_default();
-            return out.problem(
+            return out.refuse(
                 line,
                 format!("begins a text of CrystalDiskMark {version}: versions before 7 are not supported, whose tests have no sections, and mostly no IOPS"),
+                "measure again with CrystalDiskMark 7 or later, and import its text",
             );
         }
         self.open = Some(Output {

@@ -6,10 +6,22 @@ use crate::text::{Line, lines, squeezed};
 const LINES_MAX: usize = 400;
 
 /// What other tools print in a line of their own.
-const OTHER_TOOLS: [(&str, &str); 4] = [
+const OTHER_TOOLS: [(&str, &str); 7] = [
     (
         "(using system LuaJIT",
         "is output of sysbench, which is not supported",
+    ),
+    (
+        "multi-threaded system evaluation benchmark",
+        "is output of sysbench, which is not supported",
+    ),
+    (
+        "Timing buffered disk reads:",
+        "is output of hdparm, which is not supported",
+    ),
+    (
+        "Timing O_DIRECT disk reads:",
+        "is output of hdparm, which is not supported",
     ),
     (
         "ioping statistics ---",
@@ -43,6 +55,19 @@ pub(crate) fn unsupported_format(text: &str) -> Option<(&'static str, &'static s
     lines.find_map(|line| of_line(&line))
 }
 
+fn of_other_tool(words: &str) -> Option<&'static str> {
+    if words.starts_with("AS SSD Benchmark ") {
+        return Some("is output of AS SSD, which is not supported");
+    }
+    // `536870912 bytes (537 MB, 512 MiB) copied, 35.3 s, 15.2 MB/s`.
+    if words.contains(" bytes (") && words.contains(") copied, ") {
+        return Some("is output of dd, which is not supported");
+    }
+    let mut known = OTHER_TOOLS.iter();
+    let (_, problem) = known.find(|(mark, _)| words.contains(*mark))?;
+    Some(*problem)
+}
+
 fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
     let words = squeezed(line.text.get(..4_096).unwrap_or(line.text));
     let begins = |start: &str| words.starts_with(start);
@@ -72,7 +97,7 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
             "run it with --csvfile or --jsonfile, and import that",
         ));
     }
-    if let Some(&(_, problem)) = OTHER_TOOLS.iter().find(|(mark, _)| has(mark)) {
+    if let Some(problem) = of_other_tool(&words) {
         return Some((
             problem,
             "run fio with --output-format=json, and import that",

@@ -90,6 +90,21 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
             "is output of IOzone",
             "fio",
         ),
+        (
+            "/dev/sda:\n Timing buffered disk reads:  74 MB in  3.01 seconds =  24.59 MB/sec\n",
+            "is output of hdparm",
+            "fio",
+        ),
+        (
+            "536870912 bytes (537 MB, 512 MiB) copied, 35.3134 s, 15.2 MB/s\n",
+            "is output of dd",
+            "fio",
+        ),
+        (
+            "AS SSD Benchmark 2.0.6485.19676\n",
+            "is output of AS SSD",
+            "fio",
+        ),
         ("hello\n", "not written by a known tool", "SQLIO, DiskSpd"),
         (
             "# Notes\nRun vdbench, elbencho or Iometer.\n",
