@@ -55,6 +55,13 @@ impl Job {
             .filter_map(|(name, side)| Some((name, side.as_deref()?)))
     }
 
+    /// The empty job that fio prints behind a group of which only some jobs have
+    /// `group_reporting`: it has the group -1, and did nothing.
+    pub(super) fn is_filler(&self) -> bool {
+        let is_nothing = self.sides().all(|(_, side)| side.io_bytes == Some(0));
+        self.group == Some(u64::from(u32::MAX)) && is_nothing
+    }
+
     /// The longer runtime of its directions, milliseconds.
     pub(super) fn longest_ms(&self) -> Option<u64> {
         self.sides().filter_map(|(_, side)| side.runtime_ms).max()

@@ -144,16 +144,18 @@ const ALL_CLIENTS: &str = "All clients";
 /// their sum.
 fn jobs_of<'a>(value: &'a Document, out: &mut Out<'_>) -> Result<Vec<&'a Job>, String> {
     let Some(of_clients) = &value.client_stats else {
-        return Ok(value.jobs.iter().flatten().collect());
+        let jobs = value.jobs.iter().flatten();
+        return Ok(jobs.filter(|job| !job.is_filler()).collect());
     };
-    if of_clients.iter().any(|job| job.name.is_none()) {
+    let of_clients = || of_clients.iter().filter(|job| !job.is_filler());
+    if of_clients().any(|job| job.name.is_none()) {
         return Err(
             "begins a result of fio's client mode with a job without a name: a line is missing"
                 .to_owned(),
         );
     }
     let is_sum = |job: &&Job| job.name.as_deref() == Some(ALL_CLIENTS);
-    let (sums, jobs): (Vec<&Job>, Vec<&Job>) = of_clients.iter().partition(is_sum);
+    let (sums, jobs): (Vec<&Job>, Vec<&Job>) = of_clients().partition(is_sum);
     for side in ["read", "write"] {
         let count = |job: &&Job| {
             let mut sides = job.sides();

@@ -64,6 +64,9 @@ impl LineReader for Reader {
             return;
         }
         let text = line.text.trim();
+        if is_filler(text) {
+            return;
+        }
         let mut state = match state_of(text) {
             Ok(state) => state,
             Err(reason) => return out.problem(line.number, reason),
@@ -150,6 +153,13 @@ fn grows(before: &Side, after: &Side) -> bool {
         })
 }
 
+/// As [`Job::is_filler`]: without a name, and with the group -1.
+fn is_filler(line: &str) -> bool {
+    let named = !line.starts_with("2;");
+    let mut cells = line.split(';').skip(1 + usize::from(named));
+    (cells.next(), cells.next()) == (Some(""), Some("-1"))
+}
+
 /// A line as the job that version 2 would have written.
 fn state_of(line: &str) -> Result<State, &'static str> {
     let cells: Vec<&str> = line.split(';').collect();
@@ -159,12 +169,20 @@ fn state_of(line: &str) -> Result<State, &'static str> {
     let sides = if version == "3" { 2 } else { 3 };
     let of_side = OF_SIDE + if version == "5" { MORE_IN_5 } else { 0 };
     let behind = head + sides * of_side;
+    // After the directions come two CPU percentages.
+    let are_shares = |at: usize| {
+        let shares = cells.get(at..at + 2);
+        shares.is_some_and(|shares| shares.iter().all(|cell| cell.ends_with('%')))
+    };
+    if are_shares(head + of_side) {
+        return Err(
+            "adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option",
+        );
+    }
     if cells.len() < behind + OF_JOB {
         return Err("has fewer values than a line of fio's terse output: it is truncated");
     }
-    // After the directions come two CPU percentages.
-    let is_share = |cell: &&str| cell.ends_with('%');
-    if !cells[behind..behind + 2].iter().all(is_share) {
+    if !are_shares(behind) {
         return Err("has too many or too few values: it is truncated or was changed");
     }
     let side = |at: usize| {

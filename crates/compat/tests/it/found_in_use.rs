@@ -275,6 +275,41 @@ fn states_of_one_run_in_terse_output_are_one_result() {
     assert_eq!(read(&format!("{line}\n{other}\n")).runs.len(), 2);
 }
 
+/// fio prints an empty job behind a group of which only some jobs have `group_reporting`.
+#[test]
+fn the_empty_job_behind_a_group_is_no_result() {
+    let jobs = |text: &str| -> Vec<_> {
+        let runs = read(text).runs.into_iter();
+        runs.map(|run| run.jobs).collect()
+    };
+    let json = include_str!("../data/fio-same-run.json");
+    let mut document: serde_json::Value = serde_json::from_str(json).unwrap();
+    let expected = jobs(&format!("{document:#}\n"));
+    let nothing = document["jobs"][1]["write"].clone();
+    let filler = serde_json::json!({
+        "groupid": u32::MAX, "error": 0, "elapsed": 3, "read": nothing, "write": nothing
+    });
+    document["jobs"].as_array_mut().unwrap().push(filler);
+    assert_eq!(jobs(&format!("{document:#}\n")), expected);
+    let line = TERSE.lines().next().unwrap();
+    let mut cells: Vec<&str> = line.split(';').collect();
+    (cells[2], cells[3]) = ("", "-1");
+    let filler = cells.join(";");
+    assert_eq!(
+        jobs(&format!("{}\n{filler}\n", TERSE.trim_end())),
+        jobs(TERSE)
+    );
+}
+
+#[test]
+fn terse_lines_that_add_up_reads_and_writes_are_refused_for_that() {
+    let line = TERSE.lines().next().unwrap();
+    let mut cells: Vec<&str> = line.split(';').collect();
+    // Behind the 41 values of its reads.
+    cells.drain(46..87);
+    assert!(refused(&cells.join(";")).contains("unified_rw_reporting"));
+}
+
 #[test]
 fn a_flatfile_without_time_stamps_is_one() {
     let old: Vec<String> = FLATFILE
