@@ -123,6 +123,7 @@ fn results_that_are_whole_are_taken_where_that_is_asked_for() {
     assert_eq!(lines[2], "other.txt: SQLIO output, 1 result");
     assert!(lines[3].starts_with("0 results saved; 1 was already there"));
     import(&desk, &["mistyped.txt", "other.txt", "--whole-results"]).failed(2, &["mistyped.txt"]);
+    import(&desk, &["-"]).failed(2, &["- is not a file", "/dev/stdin"]);
 }
 
 #[test]
