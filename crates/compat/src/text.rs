@@ -12,6 +12,9 @@ use stripewise_units::{utf16_text, utf16_units};
 /// If it is empty, or not text.
 pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, str>, Error> {
     let refuse = |problem: &str, hint: &str| Err(Error::new(source_name, problem, hint));
+    if let Some(problem) = packed_form(bytes) {
+        return refuse(problem, "unpack it, and give what is in it");
+    }
     if let Some(at) = mixed_at(bytes) {
         return Err(Error::new(
             source_name,
@@ -193,6 +196,18 @@ fn narrow_tail(bytes: &[u8]) -> Option<usize> {
     ((length > 0 || odd.iter().any(|byte| is_plain(*byte))) && is_text).then_some(at)
 }
 
+/// Whether the file is packed, by its first bytes.
+fn packed_form(bytes: &[u8]) -> Option<&'static str> {
+    Some(match bytes {
+        [0x1f, 0x8b, ..] => "is packed by gzip",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "is packed by zstd",
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => "is packed by xz",
+        [b'B', b'Z', b'h', _, 0x31, 0x41, 0x59, 0x26, ..] => "is packed by bzip2",
+        [b'P', b'K', 3, 4, ..] => "is a ZIP archive",
+        _ => return None,
+    })
+}
+
 /// Whether the file begins with ASCII characters separated by zeros.
 fn is_wide_without_mark(bytes: &[u8]) -> bool {
     let begin = &bytes[..bytes.len().min(2 * SURE)];
@@ -346,6 +361,8 @@ mod tests {
             (b" \r\n\t", "is empty"),
             (b"\xff\xfe", "is empty"),
             (b"MZ\x00\x01", "zero bytes"),
+            (b"\x1f\x8b\x08\x00", "packed by gzip"),
+            (b"PK\x03\x04\x14\x00", "ZIP archive"),
         ] {
             let error = decode(bytes, "x.txt").unwrap_err();
             assert!(error.to_string().contains(problem), "{error}");

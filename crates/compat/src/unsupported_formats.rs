@@ -55,6 +55,33 @@ pub(crate) fn unsupported_format(text: &str) -> Option<(&'static str, &'static s
     lines.find_map(|line| of_line(&line))
 }
 
+fn of_fio(words: &str) -> Option<(&'static str, &'static str)> {
+    let begins = |start: &str| words.starts_with(start);
+    let has = |part: &str| words.contains(part);
+    if begins("3;") && has("fio-") || has(": (g=") && has("ioengine=") {
+        return Some((
+            "is fio's output without a result in it",
+            "give everything that fio printed, up to its `Run status`, or its JSON (--output-format=json)",
+        ));
+    }
+    if ["rw=", "readwrite=", "ioengine="]
+        .iter()
+        .any(|option| begins(option))
+    {
+        return Some((
+            "is a job file of fio, not a result",
+            "`stripewise convert --from fio` makes a plan of it",
+        ));
+    }
+    if begins("fio: ") {
+        return Some((
+            "is fio's information about itself, without a result",
+            "run fio with --output-format=json, and import that",
+        ));
+    }
+    None
+}
+
 fn of_other_tool(words: &str) -> Option<&'static str> {
     if words.starts_with("AS SSD Benchmark ") {
         return Some("is output of AS SSD, which is not supported");
@@ -72,17 +99,8 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
     let words = squeezed(line.text.get(..4_096).unwrap_or(line.text));
     let begins = |start: &str| words.starts_with(start);
     let has = |part: &str| words.contains(part);
-    if begins("3;") && has("fio-") || has(": (g=") && has("ioengine=") {
-        return Some((
-            "is fio's output without a result in it",
-            "give everything that fio printed, up to its `Run status`, or its JSON (--output-format=json)",
-        ));
-    }
-    if begins("fio: ") {
-        return Some((
-            "is fio's information about itself, without a result",
-            "run fio with --output-format=json, and import that",
-        ));
+    if let Some(found) = of_fio(&words) {
+        return Some(found);
     }
     let is_vdbench = begins("Vdbench ") && (has("report, created") || has("logfile"));
     if is_vdbench || has("Vdbench distribution:") || has("MB/sec mb/sec") {

@@ -51,7 +51,7 @@ pub(crate) fn is_other_report(text: &str) -> bool {
     let mut first = text.lines().take(4).map(str::trim_start);
     first.any(|line| {
         let of_workload = line.starts_with("wd=") && line.contains(" response time histogram");
-        of_workload || OTHER_REPORTS.iter().any(|words| line.starts_with(words))
+        of_workload || OTHER_REPORTS.iter().any(|words| line.starts_with(*words))
     })
 }
 

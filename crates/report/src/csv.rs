@@ -8,8 +8,8 @@
 use crate::number::in_whole_milliseconds;
 use crate::plain::plain;
 use stripewise_results::{
-    AnswerBound, AnswerPlace, Errors, JobRow, KindOutcome, LatencySummary, RunRecord, SeriesRecord,
-    Warning,
+    AnswerBound, AnswerPlace, Errors, JobRow, KindOutcome, LatencySummary, OperationKind,
+    RunRecord, SeriesRecord, Warning,
 };
 
 type Cell = fn(&JobRow<'_>) -> String;
@@ -29,7 +29,7 @@ macro_rules! given_field {
 }
 
 /// Columns in order. Names are those of the JSON document, if it has them.
-const COLUMNS: [(&str, Cell); 58] = columns! { row =>
+const COLUMNS: [(&str, Cell); 60] = columns! { row =>
     "run_id": text(&row.run.id);
     "started_at": text(&row.run.started_at);
     "status": row.run.status.name().to_owned();
@@ -69,12 +69,14 @@ const COLUMNS: [(&str, Cell); 58] = columns! { row =>
     "iops": number(row.iops());
     "mib_per_s": number(row.mib_per_s());
     "outstanding_mean": given_field!(row, outcome.outstanding_mean);
+    "read_iops": number(row.iops_of(OperationKind::Read));
     "read_operations": given_field!(row, outcome.read.operations);
     "read_latency_ns_mean": latency(row, "read", "mean");
     "read_latency_ns_p50": latency(row, "read", "p50");
     "read_latency_ns_p99": latency(row, "read", "p99");
     "read_latency_ns_p999": latency(row, "read", "p999");
     "read_latency_ns_max": latency(row, "read", "max");
+    "write_iops": number(row.iops_of(OperationKind::Write));
     "write_operations": given_field!(row, outcome.write.operations);
     "write_latency_ns_mean": latency(row, "write", "mean");
     "write_latency_ns_p50": latency(row, "write", "p50");

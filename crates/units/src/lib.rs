@@ -69,6 +69,6 @@ pub use percentile::Percentile;
 /// ```
 pub use platform::advice;
 pub use raid_words::with_raid_words;
-pub use typeset::{Typeset, is_typeset_dash, typeset, typeset_quote};
+pub use typeset::{Typeset, is_typeset_dash, typeset, typeset_quote_at};
 pub use utf16::{utf16_text, utf16_units};
 pub use wall::WallTime;

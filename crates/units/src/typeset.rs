@@ -29,8 +29,15 @@ pub fn is_typeset_dash(letter: char) -> bool {
     matches!(letter, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// The first double quotation mark in a text that is not the ASCII one.
-pub fn typeset_quote(text: &str) -> Option<Typeset> {
+/// The first double quotation mark other than the ASCII one in the line of a file that has this
+/// byte, at which a parser of the file failed.
+pub fn typeset_quote_at(text: &str, at: usize) -> Option<Typeset> {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    typeset_quote(text[line..].lines().next()?)
+}
+
+fn typeset_quote(text: &str) -> Option<Typeset> {
     let sign = text.chars().find(|letter| is_quote(*letter))?;
     Some(Typeset { sign, typed: '"' })
 }

@@ -8,7 +8,7 @@ use crate::{WorkloadError, WorkloadOptions};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
-use stripewise_units::{Hint, ParseError, Typeset, nearest, typeset_quote};
+use stripewise_units::{Hint, ParseError, Typeset, nearest, typeset_quote_at};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -83,9 +83,7 @@ impl<'a> PlanReader<'a> {
     pub fn document(self, hint: &str) -> Result<Spanned<DeTable<'a>>, PlanError> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().unwrap_or(0..0);
-            let before = self.text.get(..at.start).unwrap_or_default();
-            let line = before.rfind('\n').map_or(0, |end| end + 1);
-            let pasted = self.text[line..].lines().next().and_then(typeset_quote);
+            let pasted = typeset_quote_at(self.text, at.start);
             let hint = pasted.map_or_else(|| hint.to_owned(), Typeset::hint);
             self.refuse(at, error.message(), hint)
         })

@@ -123,6 +123,7 @@ fn results_that_are_whole_are_taken_where_that_is_asked_for() {
     assert_eq!(lines[2], "other.txt: SQLIO output, 1 result");
     assert!(lines[3].starts_with("0 results saved; 1 was already there"));
     import(&desk, &["mistyped.txt", "other.txt", "--whole-results"]).failed(2, &["mistyped.txt"]);
+    import(&desk, &["-"]).failed(2, &["- is not a file", "/dev/stdin"]);
 }
 
 #[test]
@@ -191,6 +192,24 @@ fn results_of_every_tool_that_is_read_are_kept_shown_and_compared() {
         assert_eq!(exported.stdout.lines().count() as u64, results, "{name}");
     }
     desk.run(&["compare", "iometer.csv", "iometer.csv"]).done();
+}
+
+/// Lines of fio's terse output have rates of reads and writes, and no counts.
+#[test]
+fn rates_of_reads_and_writes_are_in_csv_without_counts() {
+    let desk = Desk::new();
+    let terse = include_str!("../../../compat/tests/data/fio-terse-3.txt");
+    desk.write("terse.txt", terse);
+    let csv = desk.run(&["export", "terse.txt", "--format", "csv"]);
+    let csv = csv.done().stdout;
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (heading, first) = (lines.next().unwrap(), lines.next().unwrap());
+    let cell = |name: &str| {
+        let at = heading.iter().position(|column| *column == name);
+        first[at.unwrap()]
+    };
+    assert_eq!((cell("read_iops"), cell("write_iops")), ("6948", "2961"));
+    assert_eq!(cell("read_operations"), "");
 }
 
 /// Flatfile, summary and totals have the same results, with more or fewer digits.

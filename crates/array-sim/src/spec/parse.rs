@@ -10,7 +10,7 @@ use super::{ArraySpec, bundled};
 use crate::layout::Level;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use stripewise_units::nearest;
+use stripewise_units::{Typeset, nearest, typeset_quote_at};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -145,9 +145,12 @@ fn parse(text: &str) -> Result<ArraySpec, SpecError> {
         return Err(SpecError::new("", "the file is larger than 256 KiB", hint));
     }
     let table = DeTable::parse(text).map_err(|error| {
-        let line = error.span().map(|span| line_of(text, span.start));
+        let at = error.span().map(|span| span.start);
+        let line = at.map(|at| line_of(text, at));
         let problem = error.message().lines().next().unwrap_or("no TOML").to_owned();
         let hint = "lines are `key = value` under [section]; sizes and times are in quotes: \"64K\", \"4.5ms\"";
+        let pasted = typeset_quote_at(text, at.unwrap_or(0));
+        let hint = pasted.map_or_else(|| hint.to_owned(), Typeset::hint);
         SpecError::new("", problem, hint).at_line(line)
     })?;
     let mut parsed = ParsedFile::new();

@@ -150,6 +150,10 @@ impl<'a, 's> Intake<'a, 's> {
 
     /// Takes over a file, or what is of a known tool in a directory.
     fn source(&mut self, path: &Path) -> Outcome<()> {
+        if path == Path::new("-") && !path.exists() {
+            let hint = "give /dev/stdin to read a pipe, or write it into a file first";
+            return self.refuse(path, Failure::usage("- is not a file", hint));
+        }
         if !path.is_dir() {
             return self.file(path, false);
         }

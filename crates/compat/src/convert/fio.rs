@@ -19,6 +19,13 @@ struct Section {
 }
 
 pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result<(), Error> {
+    if text.contains("\"fio version\"") || text.contains(": (groupid=") {
+        return Err(Error::new(
+            source_name,
+            "is a result of fio, not a job file",
+            "give the job file; `stripewise import` reads results",
+        ));
+    }
     let sections = sections(text, source_name, plan)?;
     let mut walls = 0;
     let mut problems = Vec::new();

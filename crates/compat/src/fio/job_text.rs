@@ -100,9 +100,9 @@ enum LineContext {
     /// Nothing of interest.
     Nothing,
     Side(usize),
-    /// Percentiles of a direction: latency type, and nanoseconds per unit.
-    Percentiles(usize, &'static str, f64),
-    /// Percentiles that records do not use.
+    /// Percentiles of a direction: latency type, if records use it, and nanoseconds per unit.
+    Percentiles(usize, Option<&'static str>, f64),
+    /// A direction that records do not use.
     Others,
 }
 
@@ -242,11 +242,10 @@ impl JobText {
     }
 
     fn begin_percentiles(&mut self, side: usize, kind: &str, unit_ns: f64) -> Result<(), String> {
-        let Some(&kind) = kinds_of(side).iter().find(|known| **known == kind) else {
-            self.at = LineContext::Others;
-            return Ok(());
-        };
-        self.at = LineContext::Percentiles(side, kind, unit_ns);
+        // Those of submission, or of one priority, are left out.
+        let kind = kinds_of(side).iter().find(|known| **known == kind);
+        self.at = LineContext::Percentiles(side, kind.copied(), unit_ns);
+        let Some(&kind) = kind else { return Ok(()) };
         let latencies = self.latencies(side, kind);
         if latencies.percentiles.is_some() {
             return Err(format!("begins percentiles of {kind} for a second time"));
@@ -259,8 +258,8 @@ impl JobText {
     /// `| 1.00th=[ 38], 5.00th=[ 39],`.
     fn percentiles(&mut self, words: &str) -> Result<(), String> {
         let (side, kind, unit_ns) = match self.at {
-            LineContext::Percentiles(side, kind, unit_ns) => (side, kind, unit_ns),
-            LineContext::Others => return Ok(()),
+            LineContext::Percentiles(side, Some(kind), unit_ns) => (side, kind, unit_ns),
+            LineContext::Percentiles(_, None, _) | LineContext::Others => return Ok(()),
             _ => return Err("has percentiles, but no line says of what".to_owned()),
         };
         let cut = "has a percentile without a value: it is truncated";
@@ -492,7 +491,8 @@ fn side_of(rest: &str, form: OutputQuirks) -> Option<Side> {
 /// Type, nanoseconds per unit, and remainder of `clat (usec): min=36, ...`; the remainder of
 /// `clat percentiles (usec):` is empty.
 fn latency_line(words: &str) -> Option<(&str, f64, Option<&str>)> {
-    let (kind, rest) = words.split_once(" (")?;
+    // `clat prio 1/0 (50.00% of IOs) percentiles (usec):`.
+    let (kind, rest) = words.rsplit_once(" (")?;
     let (unit, rest) = rest.split_once("):")?;
     let unit_ns = match unit {
         "nsec" => 1.0,

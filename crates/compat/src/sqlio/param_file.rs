@@ -8,6 +8,7 @@
 use super::command::{Access, Command, FILES_MAX, THREADS_MAX, mask};
 use crate::text::{decode, lines};
 use crate::{Error, LineProblem};
+use stripewise_units::typeset;
 
 /// Larger sizes are mistakes: 16 TiB.
 const MEGABYTES_MAX: u64 = 16 << 20;
@@ -80,6 +81,9 @@ pub fn read(bytes: &[u8], source_name: &str, command: &Command) -> Result<Vec<Ta
 
 fn target(line: &str, command: &Command) -> Result<Target, String> {
     let (file, rest) = name_of(line)?;
+    if let Some(sign) = typeset(file) {
+        return Err(format!("has {file}: {}", sign.hint()));
+    }
     // Contemporary descriptions show a comment after the size, following an asterisk.
     let words: Vec<&str> = rest
         .split_whitespace()

@@ -232,6 +232,8 @@ fn lines_that_break_the_grammar_are_named() {
             .unwrap_err()
             .contains("-frandom and -fsequential only")
     );
+    let pasted = targets("\u{201c}a.dat\u{201d} 2\n", "-frandom").unwrap_err();
+    assert!(pasted.contains("U+201C"), "{pasted}");
     assert!(
         targets("#a.dat 2\n", "-frandom")
             .unwrap_err()

@@ -551,6 +551,11 @@ fn what_a_tool_would_not_do_itself_is_refused() {
         ),
         (Tool::Fio, "fio -name=a -rw=read\n", "a command line of fio"),
         (
+            Tool::Fio,
+            include_str!("../data/fio.json"),
+            "is a result of fio, not a job file",
+        ),
+        (
             Tool::Diskspd,
             "./Batch.ps1 -Time 30 -OutPath \"c:\\diskspd\" -SplitIO False\n",
             "no call of diskspd",

@@ -424,6 +424,26 @@ fn syncs_in_normal_output_are_those_of_the_json() {
     assert!(refused(&broken).contains("syncs"));
 }
 
+/// With `slat_percentiles` and with priorities.
+#[test]
+fn percentiles_that_records_do_not_have_hide_no_others() {
+    let normal = include_str!("../data/fio-normal.txt");
+    let block = |of: &str| {
+        format!("    {of} percentiles (usec):\n     |  1.00th=[    1], 99.00th=[    2]\n")
+    };
+    let clat = "    clat percentiles (usec):\n";
+    let text = normal.replace(clat, &format!("{}{clat}", block("slat")));
+    let prio = block("clat prio 1/0 (50.00% of IOs)").repeat(2);
+    let rates = "   bw (  KiB/s):";
+    let text = text.replace(rates, &format!("{prio}{rates}"));
+    assert!(text.contains("slat percentiles") && text.contains("prio 1/0"));
+    let jobs = |text: &str| -> Vec<_> {
+        let runs = read(text).runs.into_iter();
+        runs.map(|run| run.jobs).collect()
+    };
+    assert_eq!(jobs(&text), jobs(normal));
+}
+
 #[test]
 fn a_row_that_is_no_sum_is_the_only_reason() {
     let text = crate::tools::DISKSPD_TEXT;

@@ -25,6 +25,11 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
             "as they were written",
         ),
         (
+            "[global]\nioengine=libaio\n[a]\nrw=read\n",
+            "is a job file of fio",
+            "convert --from fio",
+        ),
+        (
             "fio: engine x not loadable\n",
             "without a result",
             "--output-format=json",

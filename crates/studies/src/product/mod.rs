@@ -55,7 +55,7 @@ pub use limit::{Limit, Metric, Relation};
 use crate::FileState;
 use serde::{Deserialize, Serialize};
 use stripewise_results::CountedOperations;
-use stripewise_units::{ByteSize, InputError, field_hint};
+use stripewise_units::{ByteSize, InputError, Typeset, field_hint, typeset_quote_at};
 use stripewise_workload::{Workload, WorkloadOptions, check};
 
 /// Maximum number of jobs, and of requirements.
@@ -381,10 +381,11 @@ impl std::str::FromStr for Product {
 
     fn from_str(text: &str) -> Result<Product, InputError> {
         let text: ProductText = toml::from_str(text).map_err(|error| {
-            let hint = field_hint(
-                error.message(),
-                "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md",
-            );
+            let general =
+                "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md";
+            let at = error.span().map_or(0, |span| span.start);
+            let hint = typeset_quote_at(text, at)
+                .map_or_else(|| field_hint(error.message(), general), Typeset::hint);
             InputError::new(error.to_string().trim_end().to_owned(), hint)
         })?;
         if text.name.is_empty() || text.job.is_empty() || text.requirement.is_empty() {

@@ -198,6 +198,9 @@ fn what_has_no_effect_is_refused_and_a_wrong_key_has_its_nearest() {
     let misspelt = SMALL.replacen("\"p99\"", "\"p98\"", 1);
     let error = misspelt.parse::<Product>().expect_err("a wrong value");
     assert_eq!(error.hint().to_string(), "did you mean `p99`?");
+    let pasted = SMALL.replacen("\"p99\"", "\u{201c}p99\u{201d}", 1);
+    let error = pasted.parse::<Product>().expect_err("pasted marks");
+    assert!(error.hint().to_string().contains("U+201C"), "{error}");
 }
 
 #[test]
