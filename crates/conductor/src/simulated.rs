@@ -48,12 +48,19 @@ impl Simulated {
 
     /// The same array as one run of an experiment finds it: with rotational phases drawn
     /// from `seed`, as a real array's platters are at another angle each time, and aged
-    /// by the runs before, so that drift continues. Its facts and its name in a request
-    /// include both, so the run can be repeated.
+    /// by the runs before, so that drift continues; burst credits are spent, as what lasts is
+    /// compared. Its facts and its name in a request include all three, so the run can be
+    /// repeated.
     pub fn met(&self, seed: u64, older_ns: u64) -> Simulated {
         let mut spec = self.spec.clone();
         spec.seed ^= seed;
         spec.age_ns = spec.age_ns.saturating_add(older_ns);
+        spec.limit.burst_operations = 0;
+        spec.limit.burst_bytes = 0;
+        let spent = match self.has_burst_credit() {
+            true => "&limit.burst_operations=0&limit.burst_bytes=0",
+            false => "",
+        };
         let facts = TargetFacts {
             simulation: Some(spec.describe()),
             ..self.facts.clone()
@@ -61,7 +68,7 @@ impl Simulated {
         // Of two values of a key, the last counts.
         let joint = if self.typed.contains('?') { '&' } else { '?' };
         let (seed, age_ns) = (spec.seed, spec.age_ns);
-        let typed = format!("{}{joint}seed={seed}&age={age_ns}ns", self.typed);
+        let typed = format!("{}{joint}seed={seed}&age={age_ns}ns{spent}", self.typed);
         Simulated { spec, facts, typed }
     }
 
@@ -78,6 +85,11 @@ impl Simulated {
     /// Specification of the array.
     pub fn spec(&self) -> &ArraySpec {
         &self.spec
+    }
+
+    /// Whether the volume exceeds a cap after a rest, until a credit is spent.
+    pub fn has_burst_credit(&self) -> bool {
+        self.spec.limit.burst_operations > 0 || self.spec.limit.burst_bytes > 0
     }
 
     /// The credits that this workload may spend above the caps of the volume: of operations, and

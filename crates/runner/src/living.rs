@@ -8,7 +8,7 @@ use stripewise_array_sim::{Array, Finished, Request, Simulate};
 use stripewise_results::RunRecord;
 use stripewise_workload::derived_seed;
 
-/// Stream of the intervals in which runs begin; nothing else of a workload uses it.
+/// Stream of the times at which runs begin; nothing else of a workload uses it.
 const STALLS: u64 = 1 << 40;
 /// As many intervals, each with its stall at another place.
 const INTERVALS: u64 = 64;
@@ -25,8 +25,8 @@ impl LivingArrays {
         LivingArrays { arrays, age_ns: 0 }
     }
 
-    /// Runs jobs on them. The first run on arrays that stall begins in an interval drawn from its
-    /// seed: on a device, too, each run meets a stall at another time, or none.
+    /// Runs jobs on them. The first run on arrays that stall begins at a time drawn from its seed:
+    /// on a device, too, each run meets a stall at another time, or none.
     pub fn run(
         &mut self,
         jobs: &[Job<'_>],
@@ -56,9 +56,11 @@ impl LivingArrays {
     }
 }
 
-/// When the first run on arrays begins.
+/// When the first run on arrays begins: anywhere in an interval. Short runs that all began with
+/// one would meet fewer stalls than there are, and never one that is under way.
 fn begins_ns(stall_interval_ns: u64, seed: u64) -> u64 {
-    (derived_seed(seed, STALLS) % INTERVALS).saturating_mul(stall_interval_ns)
+    let all_ns = INTERVALS.saturating_mul(stall_interval_ns);
+    derived_seed(seed, STALLS).checked_rem(all_ns).unwrap_or(0)
 }
 
 /// An array whose clock is at `from_ns` when a run begins.
@@ -137,7 +139,7 @@ mod tests {
 
     /// Otherwise a stall would be in all runs of a load, or in none.
     #[test]
-    fn runs_begin_in_different_intervals_of_stalls() {
+    fn runs_begin_anywhere_in_the_intervals_of_stalls() {
         let interval_ns = |target: &str| {
             let spec = ArraySpec::from_target(target, |_| unreachable!("it is bundled"));
             spec.expect("an array").build().stall_interval_ns()
@@ -147,7 +149,11 @@ mod tests {
         assert_eq!(stalls_ns, 20_000_000_000);
         let begins: BTreeSet<u64> = (0..50).map(|seed| begins_ns(stalls_ns, seed)).collect();
         assert!(begins.len() > 25, "{begins:?}");
-        assert!(begins.iter().all(|begin| begin % stalls_ns == 0));
+        for quarter in 0..4 {
+            let mut phases = begins.iter().map(|begin| begin % stalls_ns);
+            let found = phases.any(|phase_ns| 4 * phase_ns / stalls_ns == quarter);
+            assert!(found, "{quarter}: {begins:?}");
+        }
         assert_eq!(begins_ns(0, 7), 0);
     }
 

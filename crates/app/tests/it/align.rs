@@ -70,6 +70,19 @@ fn the_plan_says_rows_hypothesis_and_time_before_anything_runs() {
     assert!(answer.stdout.contains("Again  stripewise lab resume "));
 }
 
+/// At 3,000 IOPS the offsets of a burst would be compared, and 300 last.
+#[test]
+fn a_burst_credit_is_spent_before_offsets_are_compared() {
+    let desk = Desk::new();
+    let align = ["align", "sim:ebs-gp2-100", "--write", "--threads", "8"];
+    let shown = desk.run(&align).stdout;
+    assert!(shown.contains(" 300.00 "), "{shown}");
+    assert!(!shown.contains("3,000"), "{shown}");
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note = "The burst credit of this volume is spent before the runs";
+    assert!(flat.contains(note), "{flat}");
+}
+
 #[test]
 fn what_cannot_be_answered_is_refused_with_a_hint() {
     let desk = Desk::new();

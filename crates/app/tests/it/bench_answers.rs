@@ -180,7 +180,7 @@ fn a_rate_and_a_latency_are_required_at_once() {
 #[test]
 fn a_stall_misses_a_required_maximum() {
     let desk = Desk::new();
-    let stalling = "sim:sata-ssd?faults.stall=300ms&faults.stall_interval=8s";
+    let stalling = "sim:sata-ssd?faults.stall=300ms&faults.stall_interval=29500ms";
     let bench = ["bench", stalling, "--series", "random-read", "--no-report"];
     let require = ["--require", "random-read max<100ms"];
     desk.run(&[&bench[..], &require].concat())

@@ -59,7 +59,7 @@ disks = 4
 stripe_unit = "64K"
 offset = "1M"
 [faults]
-stall_interval = "7s"
+stall_interval = "8s"
 stall = "2s"
 spikes_per_million = 20000
 spike_min = "50ms"

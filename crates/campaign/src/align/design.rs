@@ -137,8 +137,12 @@ impl Design {
         let named = self.offsets_bytes.clone();
         let mut offsets = named.unwrap_or_else(|| default_offsets(start_bytes).to_vec());
         if let [only] = offsets.as_slice() {
-            // A single offset is compared with the one that is always right.
-            offsets = vec![*only, OFFSET_1M];
+            // A single offset is compared with the one that is always right, and that one with
+            // the one that old partitions have.
+            offsets = match *only {
+                OFFSET_1M => vec![OFFSET_63_SECTORS, OFFSET_1M],
+                only => vec![only, OFFSET_1M],
+            };
         }
         if self.cause && !offsets.contains(&OFFSET_36K) {
             offsets.insert(1, OFFSET_36K);
@@ -279,5 +283,10 @@ mod tests {
         assert!(!reads.writes && reads.load_given);
         assert_eq!(reads.cells((0, 1)).len(), 2);
         assert_eq!(reads.offsets(None), [OFFSET_36K, OFFSET_1M]);
+        let right = Design::of(&DesignOptions {
+            offsets_bytes: vec![OFFSET_1M],
+            ..DesignOptions::default()
+        });
+        assert_eq!(right.offsets(None), [OFFSET_63_SECTORS, OFFSET_1M]);
     }
 }

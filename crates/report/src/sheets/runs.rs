@@ -7,7 +7,7 @@ use crate::faults::verification_text;
 use crate::hosts::{hosts_sentences, hosts_table};
 use crate::imported::imported_table;
 use crate::number::{latency_cells, rate};
-use crate::repetitions::{repeated_in_full, repetitions_table};
+use crate::repetitions::{groups_of, repeated_in_full, repetitions_table};
 use crate::required::requirement_lines;
 use crate::run::{job_details, kinds, percentiles_table, processor_tables, row_name};
 use crate::sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable};
@@ -54,6 +54,7 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
         verdict: verdict_on(&document.requirements),
         details: (requirement_lines(document).into_iter())
             .chain(bench::lasting_lines(document))
+            .chain(absorbed_lines(document))
             .chain(partial_lines(runs))
             .chain(verified.filter(|line| !line.is_empty()))
             .collect(),
@@ -63,6 +64,33 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
             .collect(),
         ..Sheet::default()
     }
+}
+
+/// For each load of runs that began behind a pilot (`run --steady`), how much a cache or a burst
+/// credit absorbed; of repetitions, before the first.
+fn absorbed_lines(document: &Document) -> Vec<String> {
+    let is_piloted = |run: &RunRecord| run.sustained.is_some();
+    if !document.series.is_empty() || !document.runs.iter().any(is_piloted) {
+        return Vec::new();
+    }
+    let groups = groups_of(&document.runs);
+    let of = |group: &Vec<(&RunRecord, &JobRecord)>| {
+        let (run, job) = group.iter().find(|(run, _)| is_piloted(run))?;
+        let found = run.sustained.as_ref().filter(|found| found.is_reached())?;
+        let workload = &job.workload;
+        let absorbed = found.absorbed_words(false, workload.read_percent == 100)?;
+        let name = match groups.len() {
+            1 => String::new(),
+            _ => format!(
+                "{} {} with {} in flight: ",
+                job.load_name(),
+                workload.block_text(),
+                u64::from(workload.threads) * u64::from(workload.outstanding)
+            ),
+        };
+        Some(format!("{name}{absorbed}; the table has what lasts"))
+    };
+    groups.iter().filter_map(of).collect()
 }
 
 fn is_step(document: &Document, run: &RunRecord) -> bool {

@@ -10,7 +10,7 @@ use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
     ExperimentPlace, Imported, InFullRecord, Interval, JobRecord, KneeRecord, LatencySummary,
     RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord, SeriesVerdict, Severity,
-    SideRecord, Status, StepRecord, TargetFacts, Verdict, Warning,
+    SideRecord, Status, StepRecord, SustainedClaim, SustainedRecord, TargetFacts, Verdict, Warning,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -687,6 +687,32 @@ fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
         assert!(text.contains(expected), "{text}");
     }
     assert!(html(&bench).contains(expected) && markdown(&bench).contains(expected));
+}
+
+/// `run --steady`: the table has one number, and the cache gave another.
+#[test]
+fn a_run_behind_a_cache_says_what_the_cache_gave() {
+    let mut behind = run("1");
+    behind.sustained = Some(Box::new(SustainedRecord {
+        claim: SustainedClaim::Sustained,
+        absorbed_bytes: Some(256 << 20),
+        absorbed_iops: Some(45_000.0),
+        absorbed_mib_per_s: Some(351.6),
+        iops: Some(1_000.0),
+        from_bytes: 256 << 20,
+        from_ns: 730_000_000,
+        written_bytes: 1 << 30,
+        duration_ns: 60_000_000_000,
+        needed_ns: None,
+        needed_bytes: None,
+    }));
+    let mut other = behind.clone();
+    other.jobs[0].workload.outstanding = 4;
+    let lasts = "45,000 IOPS until 256 MiB are read; the table has what lasts";
+    let [alone, _] = words_of(&Document::new(vec![behind.clone()]));
+    assert!(alone.contains(lasts), "{alone}");
+    let [both, _] = words_of(&Document::new(vec![behind, other]));
+    assert!(both.contains(&format!("4 in flight: {lasts}")), "{both}");
 }
 
 #[test]

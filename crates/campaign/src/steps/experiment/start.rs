@@ -17,6 +17,7 @@ use stripewise_conductor::measure::{PlacedJob, RunOptions, measure_on, pilot_wit
 use stripewise_conductor::observer::Event;
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::pilot::{announced, behind_ns};
+use stripewise_conductor::simulated::Simulated;
 use stripewise_conductor::targets::{OpenTarget, living_arrays};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{Cell, ExperimentPlan, blocks_for_verdict};
@@ -60,6 +61,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Pilots take at most 1 / this of the experiment's time, or of ten minutes.
 const PILOTS_PART: u64 = 4;
 const PILOTS_NS: u64 = 600 * SECOND_NS;
+const BURST_SPENT: &str =
+    "The burst credit of this volume is spent before the runs: what lasts is compared.";
 /// Default maximum number of blocks on simulated arrays.
 const BLOCKS_MAX_SIMULATED: u32 = 40;
 
@@ -74,6 +77,11 @@ pub fn start(
     duration_given: bool,
 ) -> Outcome<ExperimentSession> {
     let simulated = opened.simulated().is_some();
+    if let Some(place) = &mut stored.place
+        && opened.simulated().is_some_and(Simulated::has_burst_credit)
+    {
+        place.notes.push(BURST_SPENT.to_owned());
+    }
     let how = how(context, &opened, &stored);
     // Before pilots, which take a while. None of the limits follows from what they find.
     limit(&mut stored.plan, options, simulated);
@@ -107,6 +115,10 @@ fn set_durations(
     stored: &mut StoredExperiment,
 ) -> Outcome<()> {
     let plan = &mut stored.plan;
+    // As runs find it.
+    let array = opened.iter().find_map(OpenTarget::simulated);
+    let met = array.map(|array| [OpenTarget::Simulated(Box::new(array.met(0, 0)))]);
+    let opened = met.as_ref().map_or(opened, |met| met.as_slice());
     let array = opened.iter().find_map(OpenTarget::simulated);
     let mut looks = Vec::new();
     let mut cells = Vec::new();
