@@ -98,6 +98,19 @@ fn no_line_of_any_command_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn the_list_of_commands_fits_a_narrow_terminal() {
+    for width in [40, 53, 80] {
+        let answer = here_at(width, &["-h"]);
+        assert_eq!(
+            too_wide(&answer.stdout, width),
+            [""; 0],
+            "{}",
+            answer.stdout
+        );
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_command_line_fits_as_well() {
     for words in [
         ["run", "sim:nvme", "--ramdom"],
