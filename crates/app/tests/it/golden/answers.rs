@@ -137,7 +137,7 @@ exit 0
 --- stdout
 sim:sata-ssd  480.0 GiB, simulated array, direct, 1 m 30 s, [DATE] [TIME]
 
-  Log: 17,373 IOPS until 40.7 MiB are written; the answer is what lasts
+  Log: 17,373 IOPS until 40.7 MiB are written; below is what lasts
 
 Load         Block   At p99 < 5 ms  95 %        p99  In flight  Ceiling  Verdict
 Random read  8 KiB     67,800 IOPS  ±0.1 %   354 µs         16     same  ok
