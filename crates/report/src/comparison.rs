@@ -642,6 +642,18 @@ mod tests {
     }
 
     #[test]
+    fn ids_are_as_short_in_notes_as_in_headings() {
+        let ids = ["20261127-111110-dhqk", "20261127-111111-0001"];
+        let mut of_ids = record(vec![row(1, 1.0, 2.0, None)], ids);
+        of_ids.notes = vec![format!("rate: none on {}, 5 on {}.", ids[0], ids[1])];
+        let shown = text(of_ids);
+        assert!(
+            shown.contains("note: rate: none on dhqk, 5 on 0001.\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
     fn what_an_answer_leaves_out_is_said_beside_the_table() {
         let [left_out, whole] = [true, false].map(|leaves_slow_runs_out| ComparedAnswer {
             leaves_slow_runs_out,

@@ -288,7 +288,7 @@ function runNow(to, run, jobs, warnings, before) {
   var section = add(to, 'section', { class: 'run' }), part = run.series_part ? run.series_part.replace(/-/g, ' ') : 'run';
   add(section, 'h2', {}, (run.label ? run.label + ': ' : '') + (run.jobs[0] ? run.jobs[0].target : '') + ', ' + part);
   var p = add(section, 'p', { class: 'muted' }, run.host + ' \u00b7 ' + run.id + (run.is_between ? ' \u00b7 between two runs' : '') + (run.is_alive === undefined ? ' \u00b7 whether its process is still running cannot be determined from here' : ''));
-  if (run.series) { p.appendChild(document.createTextNode(' \u00b7 ')); add(p, 'a', { href: '/run/' + encodeURIComponent(run.series) }, 'its series so far'); }
+  if (run.series) { p.appendChild(document.createTextNode(' \u00b7 ')); add(p, 'a', { href: '/run/' + encodeURIComponent(run.series) }, 'all of it so far'); }
   run.jobs.forEach(function (job) {
     var seen = jobs[job.name] || [], last = seen[seen.length - 1];
     if (run.jobs.length > 1) add(section, 'h3', {}, job.name);
@@ -393,6 +393,8 @@ function endWords(code) {
 function field(form, name, kind, attributes) { return add(add(form, 'label', {}, name), kind, attributes || {}); }
 
 // ---- history ----
+// Those of a bench; experiments and studies have parts of their own.
+var LOADS = ['random-read', 'sequential-read', 'random-write', 'sequential-write', 'log'];
 function pageHistory() {
   add(page, 'h1', {}, 'History');
   var form = add(page, 'form', { role: 'search' }), target = field(form, 'Target contains', 'input'), label = field(form, 'Label contains', 'input'), since = field(form, 'Since', 'input', { type: 'date' });
@@ -422,7 +424,8 @@ function pageHistory() {
         if (run.series_part) g.parts[run.series_part] = true;
       });
       var parts = Object.keys(g.parts).filter(function (name) { return name !== 'precondition'; });
-      g.what = run.series ? (parts.length > 1 ? 'bench, ' + parts.length + ' series' : parts[0] ? parts[0].replace(/-/g, ' ') : 'series') : (run.jobs[0] ? loadWords(run.jobs[0]) : '');
+      var isBench = parts.every(function (name) { return LOADS.indexOf(name) >= 0; });
+      g.what = run.series ? (parts.length > 1 ? (isBench ? 'bench, ' + parts.length + ' loads' : parts.length + ' parts') : parts[0] ? parts[0].replace(/-/g, ' ') : 'runs') : (run.jobs[0] ? loadWords(run.jobs[0]) : '');
     });
     if (!groups.length) { add(box, 'p', {}, 'No stored run matches.'); return; }
     // One load for all rows: rates of different ones are no comparison.
@@ -441,7 +444,7 @@ function pageHistory() {
       g.p99s = KINDS.map(function (kind) { return [kind + 's', middleOf(jobs.map(function (job) { return job[kind + '_latency_ns_p99']; }).filter(Boolean))]; }).filter(function (one) { return one[1]; });
     });
     var scale = barScale(groups.map(function (g) { return g.iops; }));
-    table(box, 'Runs and series', [
+    table(box, 'Runs and benches', [
       { name: 'Compare', show: function (cell, g) {
         var tick = add(cell, 'input', { type: 'checkbox', 'aria-label': 'Compare ' + (g.label || g.id) });
         tick.checked = ticked.indexOf(g.id) >= 0;

@@ -91,7 +91,7 @@ fn what_doctor_cannot_read_is_a_target_that_cannot_be_used() {
         ("/proc/version", "not storage"),
     ] {
         let answer = desk.run(&["doctor", path]).ended(3);
-        assert!(answer.stdout.contains("look read:"), "{}", answer.stdout);
+        assert!(answer.stdout.contains("warn read:"), "{}", answer.stdout);
         assert!(answer.stdout.contains("hint:"), "{}", answer.stdout);
         let document = desk.run(&["--json", "doctor", path]).ended(3).json();
         let found = reads(&document);

@@ -97,6 +97,37 @@ fn no_line_of_any_command_is_wider_than_the_terminal() {
     assert!(wide.is_empty(), "{}", wide.join("\n"));
 }
 
+/// A script, a plan or a request whose lines are broken is another one, or none.
+#[test]
+fn what_other_programs_read_is_not_wrapped() {
+    let desk = Desk::new();
+    let job = "[a]\nfilename=/data/a-name-that-is-longer-than-forty-columns\nrw=randread\n";
+    let job = desk.write("job.fio", job);
+    let label = "a label of more words than forty columns have room for";
+    for words in [
+        &["completions", "bash"][..],
+        &["sim", "show", "raid10-10k"],
+        &["convert", "--from", "fio", &job],
+        &["run", "sim:nvme", "--label", label, "--show-request"],
+    ] {
+        let narrow = here_at(40, words).done();
+        assert_eq!(narrow.stdout, here_at(200, words).stdout, "{words:?}");
+    }
+}
+
+#[test]
+fn the_list_of_commands_fits_a_narrow_terminal() {
+    for width in [40, 53, 80] {
+        let answer = here_at(width, &["-h"]);
+        assert_eq!(
+            too_wide(&answer.stdout, width),
+            [""; 0],
+            "{}",
+            answer.stdout
+        );
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_command_line_fits_as_well() {
     for words in [

@@ -130,12 +130,18 @@ fn title(targets: &[VerifiedTarget]) -> String {
 
 /// What was done, on what, and when.
 fn subtitle(document: &VerifyDocument) -> String {
-    let targets = match &document.targets[..] {
+    let day = document.started_at.get(..10).unwrap_or_default();
+    let extent = extent(&document.targets);
+    format!("{} \u{b7} {extent} \u{b7} {day}", mode(document.mode))
+}
+
+/// The size, and the name unless it is the title.
+fn extent(targets: &[VerifiedTarget]) -> String {
+    match targets {
+        [one] if one.model.is_none() => format_bytes(one.size_bytes),
         [one] => format!("{} \u{b7} {}", format_bytes(one.size_bytes), one.name),
         several => format!("{} targets", several.len()),
-    };
-    let day = document.started_at.get(..10).unwrap_or_default();
-    format!("{} \u{b7} {targets} \u{b7} {day}", mode(document.mode))
+    }
 }
 
 /// As text for people.
@@ -558,6 +564,11 @@ mod tests {
             title(&targets)
         };
         assert_eq!(model_of(&["/dev/sdb"]), "MZ7LH960");
+        // A heading names a target once.
+        let mut one = target("/data");
+        assert_eq!(extent(std::slice::from_ref(&one)), "1 GiB \u{b7} /data");
+        one.model = None;
+        assert_eq!(extent(&[one]), "1 GiB");
         assert_eq!(model_of(&["/dev/sdb", "/dev/sdc"]), "/dev/sdb, /dev/sdc");
         assert_eq!(model_of(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
     }

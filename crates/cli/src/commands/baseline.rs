@@ -10,6 +10,7 @@ use stripewise_campaign::baseline::{
     BaselineDocument, BaselineOptions, RemovedDocument, SetBaseline, all, has_few_repetitions,
     line, remove as forget, set as keep,
 };
+use stripewise_campaign::steps::baselines::NAME_USUAL;
 
 pub fn baseline(context: &Context, arguments: &Baseline) -> Outcome {
     match &arguments.action {
@@ -42,7 +43,11 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
             .output
             .print_json(&BaselineDocument::of(std::slice::from_ref(&stored)))?;
     } else {
-        let saved = format!("Saved as a baseline named {}", line(&stored)?);
+        let named = match stored.name == NAME_USUAL {
+            true => "the",
+            false => "a baseline named",
+        };
+        let saved = format!("Saved as {named} {}", line(&stored)?);
         let replaces = replaced.as_ref().map(|old| {
             let words = format!("It replaces {old}, whose runs stay in the history.");
             context.wrapped(&words)

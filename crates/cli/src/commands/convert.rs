@@ -28,7 +28,7 @@ pub fn convert(context: &Context, arguments: &Convert) -> Outcome {
     if context.global.json {
         context.output.print_json(&converted)?;
     } else if arguments.output.is_none() {
-        context.output.print_text(&converted.plan);
+        context.output.print_lines(&converted.plan);
     }
     Ok(Exit::Done)
 }

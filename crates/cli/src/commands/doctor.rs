@@ -16,7 +16,7 @@ pub fn doctor(context: &Context, arguments: &Doctor) -> Outcome {
     }
     let mut text = String::new();
     for check in &seen.checks {
-        let mark = if check.good { "ok  " } else { "look" };
+        let mark = if check.good { "ok  " } else { "warn" };
         let found = format!("{mark} {}: {}\n", check.name, check.found);
         text.push_str(&context.output.broken(&found, Some(5)));
         if !check.hint.is_empty() {

@@ -30,7 +30,7 @@ pub fn completions(context: &Context, arguments: &small::Completions) -> Outcome
             script: &script,
         })?;
     } else {
-        context.output.print_text(&script);
+        context.output.print_lines(&script);
     }
     Ok(Exit::Done)
 }

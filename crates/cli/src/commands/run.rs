@@ -32,7 +32,7 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         if let Some(request) = read {
             context
                 .output
-                .print_text(&format!("{}\n", request.to_json()));
+                .print_lines(&format!("{}\n", request.to_json()));
         }
         return Ok(Exit::Done);
     }

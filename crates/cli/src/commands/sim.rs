@@ -21,11 +21,11 @@ pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
             let keys = shown.array.description.as_deref().unwrap_or_default();
             match (context.global.json, shown.file) {
                 (true, _) => context.output.print_json(&shown)?,
-                (false, Some(file)) => context.output.print_text(&format!(
+                (false, Some(file)) => context.output.print_lines(&format!(
                     "{file}\n# All keys, with those left at their defaults:\n#\n{}",
                     commented(keys)
                 )),
-                (false, None) => context.output.print_text(keys),
+                (false, None) => context.output.print_lines(keys),
             }
         }
     }

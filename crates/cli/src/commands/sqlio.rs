@@ -14,7 +14,7 @@ use stripewise_runner::trust::Code;
 
 pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     if let Some(name) = &arguments.show {
-        context.output.print_text(&show(context, name)?);
+        context.output.print_lines(&show(context, name)?);
         return Ok(Exit::Done);
     }
     let command = parse(&arguments.words)?;
@@ -30,7 +30,7 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     let json = context.global.json;
     let mut say = |text: &str| {
         if !json {
-            context.output.print_text(text);
+            context.output.print_lines(text);
         }
     };
     let label = arguments.label.as_deref();

@@ -38,7 +38,8 @@ impl Output {
         self.print(self.shown(text).as_bytes());
     }
 
-    /// Prints lines that already fit, and a single line for logs whatever its length.
+    /// Prints lines that already fit, a single line for logs whatever its length, and text that
+    /// another program reads: plans, scripts, the output of SQLIO.
     pub fn print_lines(&self, text: &str) {
         self.print(printable(text).as_bytes());
     }

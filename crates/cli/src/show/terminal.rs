@@ -189,8 +189,11 @@ impl Output {
 
     /// Prints what the user requested from the command-line parser, in its colours.
     pub fn print_clap(&self, requested: &clap::Error) {
-        if !self.is_of_process {
-            return self.print(requested.render().to_string().as_bytes());
+        let text = requested.render().to_string();
+        // The parser does not wrap the list of commands.
+        let is_wide = text.lines().any(|line| width_of(line) > self.width());
+        if !self.is_of_process || is_wide {
+            return self.print(fitted(&text, self.width(), None).as_bytes());
         }
         // clap decides on colour by stream; truncated text is no help.
         let printed = requested.print().and_then(|()| std::io::stdout().flush());

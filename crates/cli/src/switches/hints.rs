@@ -354,6 +354,11 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
     ))
 }
 
+/// Which commands know products and profiles.
+const OF_A_USE: &str = "`stripewise qualify TARGET --for NAME` judges a disk for a use, \
+    `stripewise advise TARGET --for NAME` finds a layout for one, `stripewise run TARGET --profile \
+    NAME` runs its load";
+
 /// What is used here in place of another tool's switch.
 fn of_another_tool(
     unknown: &str,
@@ -366,6 +371,14 @@ fn of_another_tool(
         let mut longs = command.get_arguments().filter_map(clap::Arg::get_long);
         longs.any(|long| long == name)
     };
+    // A use is --for where it is judged, --profile where its load runs.
+    if ["for", "profile", "product", "use"].contains(&typed.as_str()) {
+        let own = ["for", "profile"].into_iter().find(|name| has(name));
+        return Some(match own {
+            Some(name) => format!("here that is --{name}"),
+            None => OF_A_USE.to_owned(),
+        });
+    }
     let mut otherwise = HINT_OVERRIDES.iter();
     if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed.as_str())) {
         return Some((*text).to_owned());
@@ -678,6 +691,13 @@ mod tests {
             ),
             ("history --jsn", "--jsn", Some("did you mean --json?")),
             ("bench --wherever 1", "--wherever", None),
+            ("run . --for etcd", "--for", Some("here that is --profile")),
+            (
+                "advise . --profile x",
+                "--profile",
+                Some("here that is --for"),
+            ),
+            ("bench . --for etcd", "--for", Some(OF_A_USE)),
         ]);
     }
 

@@ -194,7 +194,7 @@ pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
         let absorbed = found.absorbed_words(series.is_in_bytes(), reads)?;
         series.no_answer.is_none().then(|| {
             let title = named.title();
-            format!("{title}: {absorbed}; the answer is what lasts")
+            format!("{title}: {absorbed}; below is what lasts")
         })
     };
     all.iter().filter_map(line).collect()

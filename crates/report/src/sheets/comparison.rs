@@ -59,8 +59,17 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
     }
     // What a note says of a table is not said without it.
     let is_shown = |record: &&ComparisonRecord| explain || !is_detail(record, records);
-    for note in records.iter().filter(is_shown).flat_map(|one| &one.notes) {
-        add_new(&mut sheet.notes, format!("note: {note}"));
+    for record in records.iter().filter(is_shown) {
+        // Ids are as short as in the headings.
+        let sides = [&record.a.name, &record.b.name];
+        let short = || sides.into_iter().zip(short_sides(record));
+        for note in &record.notes {
+            let long = short().filter(|(name, short)| name != short);
+            let note = long.fold(note.clone(), |note, (name, short)| {
+                note.replace(name, short)
+            });
+            add_new(&mut sheet.notes, format!("note: {note}"));
+        }
     }
     if explain {
         for table in &mut sheet.tables {

@@ -137,7 +137,7 @@ exit 0
 --- stdout
 sim:sata-ssd  480.0 GiB, simulated array, direct, 1 m 30 s, [DATE] [TIME]
 
-  Log: 17,373 IOPS until 40.7 MiB are written; the answer is what lasts
+  Log: 17,373 IOPS until 40.7 MiB are written; below is what lasts
 
 Load         Block   At p99 < 5 ms  95 %        p99  In flight  Ceiling  Verdict
 Random read  8 KiB     67,800 IOPS  ±0.1 %   354 µs         16     same  ok
@@ -248,9 +248,8 @@ const A_CHECK_SAYS_WHAT_BECAME_WORSE_AND_BY_HOW_MUCH: &[Case] = &[
         r"
 exit 0
 --- stdout
-Saved as a baseline named baseline: 6 runs of 1 workload on sim:raid10-10k, from
-  [ID]; a check of 6 repetitions takes 30 s and finds a loss of 2.5 % nine times in
-  ten
+Saved as the baseline: 6 runs of 1 workload on sim:raid10-10k, from [ID]; a check of
+  6 repetitions takes 30 s and finds a loss of 2.5 % nine times in ten
 ",
     ),
     (

@@ -210,7 +210,7 @@ const FAULTS: &str = r"(function () {
   if (document.documentElement.scrollWidth > innerWidth + 1) faults.push('wider than the window');
   // On a phone each value stands behind its name; a wide window shows all columns of the history.
   document.querySelectorAll('.scroll').forEach(function (e) {
-    if ((innerWidth < 600 || e.getAttribute('aria-label') === 'Runs and series') && e.scrollWidth > e.clientWidth + 1) faults.push('cut: ' + e.getAttribute('aria-label'));
+    if ((innerWidth < 600 || e.getAttribute('aria-label') === 'Runs and benches') && e.scrollWidth > e.clientWidth + 1) faults.push('cut: ' + e.getAttribute('aria-label'));
   });
   if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
   if (document.querySelector('img, script:not([src]), [style], [onclick]')) faults.push('something inline');
