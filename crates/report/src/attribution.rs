@@ -4,6 +4,7 @@
 
 use crate::identity::kind;
 use crate::material::Material;
+use std::collections::HashSet;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
 use stripewise_units::{ByteSize, format_bytes, is_sim_target, quoted, shell_word};
 
@@ -312,11 +313,15 @@ pub fn moment(time: &str) -> String {
 
 /// Distinct non-empty values, in order.
 pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+    let mut all = Vec::new();
+    let mut seen = HashSet::new();
     for value in values {
-        // Beyond this, no one reads them, and searching for each is slow.
-        if all.len() <= 1_000 && !value.is_empty() && !all.contains(&value) {
+        if !value.is_empty() && seen.insert(value.clone()) {
             all.push(value);
+        }
+        // Beyond this, no one reads them.
+        if all.len() > 1_000 {
+            break;
         }
     }
     all

@@ -72,7 +72,7 @@ pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
 pub use page::{html, page_policy, sheet_page};
 pub use picture::{Multiples, Picture, pictures};
-pub use plain::plain_json;
+pub use plain::{into_plain_json, plain_json};
 pub use replay::{fidelity_text, format_factor};
 pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable, again, again_by, go_on_by};
 pub use sheet_markdown::sheet_markdown;

@@ -32,6 +32,16 @@ pub fn plain_json(json: &str) -> String {
     safe
 }
 
+/// The same of a text that mostly has none: it is looked through once, and not copied.
+pub fn into_plain_json(json: String) -> String {
+    let acts = |byte: u8| byte != b'\n' && !(b' '..0x7f).contains(&byte);
+    // Without an early end, so that many bytes are compared at once.
+    match json.bytes().fold(false, |found, byte| found | acts(byte)) {
+        true => plain_json(&json),
+        false => json,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +54,9 @@ mod tests {
             plain(ODD),
             "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\\u{202e}e\\u{2067}f\u{fffd}"
         );
+        for json in [ODD, "\"a\\u001b\"\n", "\"\u{e9}\"", "\t"] {
+            assert_eq!(into_plain_json(json.to_owned()), plain_json(json));
+        }
         assert_eq!(plain("two\nlines\tand more"), "two\nlines\tand more");
         let json = serde_json::to_string_pretty(&vec![ODD]).unwrap();
         let safe = plain_json(&json);

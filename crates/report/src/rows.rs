@@ -206,7 +206,10 @@ pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: TableRoom) -> 
             Widest | Roomy | RoomyOrAlone | Always => {
                 shown.iter().any(|line| !cell(line).is_empty())
             }
-            Differing => all.iter().any(|line| cell(line) != cell(&all[0])),
+            Differing => all.first().is_some_and(|first| {
+                let first = cell(first);
+                all.iter().any(|line| cell(line) != first)
+            }),
         })
         .collect();
     let heading = |column: &&Column| {

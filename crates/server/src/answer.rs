@@ -54,14 +54,24 @@ pub(crate) fn words(status: StatusCode, words: impl Into<String>) -> Response<Bo
 
 /// JSON documents, one per line.
 pub(crate) fn lines<T: Serialize>(all: &[T]) -> Response<Body> {
+    match text_of(all) {
+        Ok(text) => made_lines(text),
+        Err(error) => words(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+    }
+}
+
+/// The same documents as text.
+pub(crate) fn text_of<T: Serialize>(all: &[T]) -> serde_json::Result<String> {
     let mut text = String::new();
     for one in all {
-        match serde_json::to_string(one) {
-            Ok(line) => text.push_str(&line),
-            Err(error) => return words(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
-        }
+        text.push_str(&serde_json::to_string(one)?);
         text.push('\n');
     }
+    Ok(text)
+}
+
+/// A response of documents that are text already.
+pub(crate) fn made_lines(text: impl Into<Body>) -> Response<Body> {
     answer(StatusCode::OK, "application/x-ndjson", text)
 }
 

@@ -1,6 +1,6 @@
 //! `/api/...`: JSON lines. Reading uses GET, changing anything uses POST.
 
-use crate::answer::{answer, failure, lines};
+use crate::answer::{answer, failure, lines, made_lines, text_of};
 use crate::child::{self, NoDocument};
 use crate::guard::Client;
 use crate::runs;
@@ -264,7 +264,17 @@ pub(crate) async fn trends(State(shared): App, RawQuery(query): RawQuery) -> Res
     }
     let view = shared.view.clone();
     let target = query_value(query.as_deref(), "target").unwrap_or_default();
-    answered(blocking(move || Ok(vec![live::trends(&view, &target)?])).await)
+    let make = move || {
+        shared.trends.of(&view.store, &target, || {
+            let text = text_of(&[live::trends(&view, &target)?]);
+            let text = text.map_err(|error| Failure::of(Exit::Store, error.to_string()))?;
+            Ok(text.into())
+        })
+    };
+    match blocking(make).await {
+        Ok(text) => made_lines(text),
+        Err(error) => failed(&error),
+    }
 }
 
 /// The output of a child process as one line of JSON.

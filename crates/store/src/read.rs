@@ -189,6 +189,20 @@ impl Store {
         })
     }
 
+    /// The same without histograms, and without the intervals that are stored apart: they are not
+    /// read, and whether they are intact is not checked.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn load_brief(&self, name: &str) -> Result<RunRecord> {
+        const DOING: &str = "read a run";
+        self.at_one_moment(DOING, |moment| {
+            let (run_number, id) = self.find(name)?;
+            record_as(moment, run_number, RunRecord::from_json)
+                .map_err(|error| self.damaged_run(DOING, &id, error))
+        })
+    }
+
     /// The jobs of a run as requested, without results: read without most of the record. `name` as
     /// in [`Store::resolve`].
     pub fn load_requested(&self, name: &str) -> Result<Vec<RequestedJob>> {
@@ -326,7 +340,7 @@ fn summary_at(moment: &Transaction<'_>, row: &Row<'_>) -> rusqlite::Result<RunSu
 }
 
 pub(crate) fn record_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<RunRecord> {
-    let mut record: RunRecord = record_as(moment, run_number)?;
+    let mut record = record_as(moment, run_number, RunRecord::from_json)?;
     let histograms = histograms_of(moment, run_number, record.jobs.len())?;
     for (job_index, (job, stored)) in record.jobs.iter_mut().zip(histograms).enumerate() {
         if job.outcome.intervals.is_empty() {
@@ -371,14 +385,16 @@ fn requested_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<V
     struct RequestedJobs {
         jobs: Vec<RequestedJob>,
     }
-    let requested: RequestedJobs = record_as(moment, run_number)?;
+    let parse = |json: &str| serde_json::from_str(json);
+    let requested: RequestedJobs = record_as(moment, run_number, parse)?;
     Ok(requested.jobs)
 }
 
 /// The JSON of a record, parsed as far as `T` requires.
-fn record_as<T: serde::de::DeserializeOwned>(
+fn record_as<T>(
     moment: &Transaction<'_>,
     run_number: i64,
+    parse: impl FnOnce(&str) -> serde_json::Result<T>,
 ) -> rusqlite::Result<T> {
     let mut statement = moment.prepare_cached(RECORD_OF_RUN)?;
     statement.query_row([run_number], |row| {
@@ -386,7 +402,7 @@ fn record_as<T: serde::de::DeserializeOwned>(
         sum.add(row, Columns::always(1))?;
         checksum::check(moment, run_number, checksum::RECORD, sum)?;
         let json = row.get_ref(0)?.as_str()?;
-        serde_json::from_str(json).map_err(|error| damaged(0, format!("its record: {error}")))
+        parse(json).map_err(|error| damaged(0, format!("its record: {error}")))
     })
 }
 

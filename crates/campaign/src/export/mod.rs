@@ -13,7 +13,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::parts::line_of;
 use stripewise_lab::series_of;
-use stripewise_report::{csv_answer, csv_heading, csv_rows, plain_json};
+use stripewise_report::{csv_answer, csv_heading, csv_rows, into_plain_json, plain_json};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Filter;
 use stripewise_units::{ParseError, WallTime, nearest};
@@ -232,12 +232,9 @@ fn with_histograms(context: &Context, run: &RunRecord) -> Outcome<String> {
 
 /// A record on one line with control characters escaped.
 fn json_of(run: &RunRecord) -> Outcome<String> {
-    let json = serde_json::to_string(run).map_err(|error| Failure::of(Exit::Store, error))?;
-    // Most have none: serde escapes the control characters of ASCII itself.
-    Ok(match json.bytes().all(|byte| byte < 0x7f) {
-        true => json,
-        false => plain_json(&json),
-    })
+    let json = run.to_json();
+    let json = json.map_err(|error| Failure::of(Exit::Store, error))?;
+    Ok(into_plain_json(json))
 }
 
 /// The failure of a write, attributed to the output.

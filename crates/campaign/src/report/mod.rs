@@ -362,14 +362,19 @@ fn light(
     let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
     let mut runs = Vec::with_capacity(ids.len());
     let mut absent = Arc::default();
+    let is_brief = many && format != ReportFormat::Json;
     for id in &ids {
-        let Some(mut run) = context.unless_damaged(store.load(id))? else {
+        let read = match is_brief {
+            true => store.load_brief(id),
+            false => store.load(id),
+        };
+        let Some(mut run) = context.unless_damaged(read)? else {
             continue;
         };
         if many {
             run = run.without_histograms();
             share_absent(&mut run, &mut absent);
-            if format != ReportFormat::Json {
+            if is_brief {
                 run = run.without_intervals();
                 // A page shows the runs made.
                 run.request = None;

@@ -200,9 +200,24 @@ struct Short(f64);
 
 impl std::fmt::Display for Short {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = format!("{:.2}", self.0);
-        let text = text.trim_end_matches('0').trim_end_matches('.');
-        f.write_str(if text == "-0" { "0" } else { text })
+        let scaled = self.0 * 100.0;
+        let from_middle = (scaled - scaled.floor() - 0.5).abs();
+        // Close to the middle of two hundredths all decimals of the number decide.
+        if from_middle < 1e-6 || scaled.is_nan() || scaled.abs() > 1e8 {
+            let text = format!("{:.2}", self.0);
+            let text = text.trim_end_matches('0').trim_end_matches('.');
+            return f.write_str(if text == "-0" { "0" } else { text });
+        }
+        let hundredths = scaled.round() as i64;
+        if hundredths < 0 {
+            f.write_str("-")?;
+        }
+        let (whole, part) = (hundredths.abs() / 100, hundredths.abs() % 100);
+        match part {
+            0 => write!(f, "{whole}"),
+            _ if part % 10 == 0 => write!(f, "{whole}.{}", part / 10),
+            _ => write!(f, "{whole}.{part:02}"),
+        }
     }
 }
 
@@ -211,4 +226,24 @@ fn points(places: &[(f64, f64)]) -> String {
         .iter()
         .map(|(x, y)| format!("{},{}", Short(*x), Short(*y)));
     each.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_the_shortest_decimals_of_their_hundredths() {
+        let usual = |length: f64| {
+            let text = format!("{length:.2}");
+            let text = text.trim_end_matches('0').trim_end_matches('.');
+            if text == "-0" { "0" } else { text }.to_owned()
+        };
+        let halves = (-4_000..4_000).map(|number| f64::from(number) / 200.0);
+        let others = (-9_000..9_000).map(|number| f64::from(number) * 1.000_7 / 13.0);
+        let odd = [1e300, -1e300, f64::NAN, 1e9 + 0.125, -0.001, 0.0, -0.0];
+        for length in halves.chain(others).chain(odd) {
+            assert_eq!(Short(length).to_string(), usual(length), "{length:?}");
+        }
+    }
 }

@@ -321,3 +321,21 @@ fn a_series_whose_process_still_runs_is_not_what_was_done_last() {
     drop(process);
     assert_eq!(here.full_name("last~1").unwrap(), "half");
 }
+
+#[test]
+fn a_brief_record_is_the_record_without_what_is_stored_apart() {
+    let (_directory, store) = with_runs();
+    for run in store.list(&Filter::default()).unwrap() {
+        let without = |record: RunRecord| record.without_histograms().without_intervals();
+        let whole = store.load(&run.id).unwrap();
+        let brief = store.load_brief(&run.id).unwrap();
+        assert!(
+            brief
+                .jobs
+                .iter()
+                .all(|job| job.outcome.read.histogram.is_none())
+        );
+        assert_eq!(without(brief), without(whole));
+    }
+    assert!(store.load_brief("nothing-of-that-name").is_err());
+}
