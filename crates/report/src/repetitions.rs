@@ -117,12 +117,16 @@ pub(crate) fn groups_of(runs: &[RunRecord]) -> Vec<Vec<(&RunRecord, &JobRecord)>
 
 fn rows(group: &[(&RunRecord, &JobRecord)]) -> Vec<Vec<String>> {
     let (_, first) = group[0];
-    let names = kinds(first).into_iter().map(|(name, _)| name);
-    let cells = |(index, name): (usize, &'static str)| {
+    // A run that goes on has no syncs yet.
+    let most = group.iter().map(|(_, job)| kinds(job)).max_by_key(Vec::len);
+    let names = most.into_iter().flatten().map(|(name, _)| name);
+    let cells = |name: &'static str| {
         let (mut rates, mut latencies) = (Vec::new(), Vec::new());
         for (_, job) in group {
-            let of = kinds(job);
-            let outcome = &of[index].1;
+            let mut of = kinds(job).into_iter();
+            let Some((_, outcome)) = of.find(|(its, _)| *its == name) else {
+                continue;
+            };
             let seconds = job.outcome.duration_ns as f64 / 1e9;
             if seconds > 0.0 {
                 rates.push(outcome.operations as f64 / seconds);
@@ -143,7 +147,7 @@ fn rows(group: &[(&RunRecord, &JobRecord)]) -> Vec<Vec<String>> {
         cells.push(states(group));
         cells
     };
-    names.enumerate().map(cells).collect()
+    names.map(cells).collect()
 }
 
 /// Median, lowest and highest as text.
@@ -176,6 +180,25 @@ fn states(group: &[(&RunRecord, &JobRecord)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_results::KindOutcome;
+
+    #[test]
+    fn repetitions_of_which_one_has_no_syncs_yet_are_a_table() {
+        let run = |has_syncs: bool| {
+            let mut job = JobRecord::default();
+            job.workload.read_percent = 0;
+            job.outcome.duration_ns = 1_000_000_000;
+            job.outcome.sync = has_syncs.then(KindOutcome::default);
+            RunRecord {
+                jobs: vec![job],
+                ..RunRecord::empty()
+            }
+        };
+        for which in [[true, false], [false, true]] {
+            let table = repetitions_table(&which.map(run)).expect("it ran twice");
+            assert_eq!(table.rows.len(), 2, "writes and syncs");
+        }
+    }
 
     #[test]
     fn six_runs_are_the_fewest_that_have_an_interval() {
