@@ -371,6 +371,15 @@ impl Qualify {
             ),
         };
         let mut lines = vec![format!("Time: {looks}{each}.")];
+        let mut judged = self.product().requirements.iter();
+        let is_percentile = |one: &ProductRequirement| {
+            one.limit.is_some() && one.metric.share_max().is_some() && !self.is_unwritten(one)
+        };
+        if self.options().design != QualifyDesign::Quick && judged.any(is_percentile) {
+            let again =
+                "  Where the minutes of a percentile differ, it measures for as long again, once.";
+            lines.push(again.to_owned());
+        }
         for required in &self.product().requirements {
             lines.push(format!(
                 "  {}: {} of {} of {}",

@@ -592,6 +592,14 @@ fn the_plan_says_which_verdict_may_come_and_when() {
         let plan = plan(requirement, QualifyDesign::Usual);
         assert!(plan.ends_with(says), "{plan}");
     }
+    let is_longer = |metric: &str, design| {
+        let text = ONE.replace("metric = \"p99\"", metric);
+        let plan = study(&text, design).plan().join("\n");
+        plan.contains("it measures for as long again, once")
+    };
+    assert!(is_longer("metric = \"p99\"", QualifyDesign::Usual));
+    assert!(!is_longer("metric = \"p99\"", QualifyDesign::Quick));
+    assert!(!is_longer("metric = \"max\"", QualifyDesign::Usual));
     let quick = plan("metric = \"p99\"", QualifyDesign::Quick);
     assert!(quick.contains("nothing is judged"), "{quick}");
     // Half an hour without a late one does not show a p99.9, and --sign is no longer.
