@@ -642,6 +642,9 @@ fn a_target_that_is_only_read_judges_reads_alone() {
     };
     let mut study = Qualify::new(text, options).expect("it is bundled");
     assert!(study.loads().iter().all(|job| !job.workload.writes()));
+    let plan = study.plan().join("\n");
+    assert!(plan.contains("of writes: not measured"), "{plan}");
+    assert!(!plan.contains("take turns"), "{plan}");
     drive(&mut study, GOOD);
     // 100 reads a second are below 8,000; the writes were not measured.
     let verdicts: Vec<Verdict> = study.judgements().iter().map(|one| one.verdict).collect();
