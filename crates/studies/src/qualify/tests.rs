@@ -811,6 +811,17 @@ fn ways_of_committing_are_compared_for_the_fewest_committers_there_are() {
         fastest.starts_with("Commit methods, each alone: for 4 committers 2 ways are alike"),
         "{fastest}"
     );
+    // etcd has one way, and files of two states.
+    let (_, etcd) = crate::product::BUNDLED
+        .iter()
+        .find(|(name, _)| *name == "etcd")
+        .expect("it is bundled");
+    let mut etcd = self::study(etcd, QualifyDesign::Usual).with_commits(true);
+    drive(&mut etcd, GOOD);
+    let details = etcd.sheet().details;
+    let fastest = details.last().expect("what is the fastest");
+    let says = "one committer with fdatasync (its only way): 2 states of the file are alike";
+    assert!(fastest.contains(says), "{fastest}");
 }
 
 #[test]
