@@ -242,6 +242,27 @@ fn commit_methods_without_room_are_not_sent_to_a_switch_that_is_not_there() {
 }
 
 #[test]
+fn a_file_system_that_cannot_reserve_space_is_refused_before_the_first_byte() {
+    own_process!();
+    let test = "a_file_system_that_cannot_reserve_space_is_refused_before_the_first_byte";
+    if !can_run(test, &["root", "losetup", "mount", "mkfs.ext2"]) {
+        return;
+    }
+    let device = Loop::new(128 * MIB);
+    let mount = Mount::made(&["mkfs.ext2", "-q", "-F"], &device, &[]);
+    let desk = Desk::new();
+    let second = "[[file]]\nname = \"log\"\nsize = \"8M\"\nstate = \"preallocated\"\n\
+                  [[job]]\nname = \"log\"\nfile = \"log\"\noptions = { write = true }\n\
+                  [[requirement]]";
+    let own = product("10ms").replace("[[requirement]]", second);
+    let own = desk.write("own.toml", &own);
+    let refused = desk.run(&["qualify", mount.text(), "--for", &own, "--busy-ok"]);
+    let refused = refused.ended(3).warned(&["cannot be reserved", "XFS"]);
+    assert!(!refused.stderr.contains("Filling"), "{}", refused.stderr);
+    assert!(desk.ids().is_empty(), "nothing was begun");
+}
+
+#[test]
 fn two_qualifications_are_compared_requirement_by_requirement() {
     let desk = Desk::new();
     let own = desk.write("own.toml", &product("1us"));
