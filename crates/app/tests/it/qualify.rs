@@ -1,7 +1,7 @@
 //! `qualify`: products, verdicts and exit codes, what is refused before the first byte, and
 //! what is left of one that was interrupted.
 
-use crate::support::{Desk, Json, Loop, MIB, Mount, can_run, names};
+use crate::support::{Desk, Json, Loop, MIB, Mount, can_run, names, until_measured};
 use rustix::process::Signal;
 
 /// 50 reads a second of 4 KiB at random times, and a limit.
@@ -330,6 +330,19 @@ fn what_was_interrupted_is_stored_and_goes_on() {
     let line = desk.run(&["history", "show", &id, "-q"]).done().stdout;
     let go_on = format!("; go on: stripewise qualify --resume {id} [{id}]");
     assert!(line.trim_end().ends_with(&go_on), "{line}");
+}
+
+#[test]
+fn what_another_process_is_measuring_is_not_resumed() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let own = desk.write("own.toml", &product("10s"));
+    let mut running = desk.start(&["qualify", &volume, "--for", &own, "--busy-ok"]);
+    until_measured(&desk, &mut running, 1);
+    desk.run(&["qualify", "--resume", "last", "--busy-ok"])
+        .failed(2, &["still being measured by another process", "hint: "]);
+    running.signal(Signal::INT);
+    running.wait().ended(130);
 }
 
 #[test]
