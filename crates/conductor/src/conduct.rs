@@ -64,16 +64,40 @@ pub fn open(
     let needs = needs_of_files(study, setup);
     refuse_without_room(context, store, &needs, setup)?;
     let mut targets = Vec::new();
-    for (file, needs) in files.iter().zip(&needs) {
+    // Those that are filled last: a file system that cannot reserve space is refused before that.
+    let (filled, others): (Vec<usize>, Vec<usize>) =
+        (0..files.len()).partition(|&index| files[index].state == FileState::Written);
+    for index in others.into_iter().chain(filled) {
+        let (state, needs) = (files[index].state, &needs[index]);
         let mut target = open_or_nothing(context, store, setup.target, needs, setup.permissions)?;
-        if file.state != FileState::Written
+        if state != FileState::Written
             && let OpenTarget::Real { target } = &mut target
         {
             target.is_renewed();
         }
-        targets.push(target);
+        renew(&target, state)?;
+        targets.push((index, target));
     }
-    Ok(targets)
+    targets.sort_by_key(|(index, _)| *index);
+    Ok(targets.into_iter().map(|(_, target)| target).collect())
+}
+
+/// Gives a test file the space that its state says.
+fn renew(target: &OpenTarget, state: FileState) -> Outcome<()> {
+    let (is_reserved, done) = match state {
+        FileState::Written => return Ok(()),
+        FileState::Preallocated => (true, "reserved"),
+        FileState::Growing => (false, "renewed"),
+    };
+    let Some(resizer) = target.real().and_then(Target::resizer) else {
+        return Ok(());
+    };
+    resizer.renew(is_reserved).map_err(|error| {
+        Failure::target(
+            format!("the space of a test file cannot be {done}: {error}"),
+            "use a file system that reserves space (ext4, XFS), or one with room",
+        )
+    })
 }
 
 /// Refuses a target that does not exist or cannot be used for the loads of a study, before the
@@ -266,20 +290,7 @@ impl Session<'_> {
     fn renew_files(&self, run: &Run) -> Outcome<()> {
         let used = |index: &usize| run.jobs.iter().any(|job| job.targets.contains(index));
         for index in (0..self.files.len()).filter(used) {
-            let reserved = match self.files[index].state {
-                FileState::Written => continue,
-                FileState::Preallocated => true,
-                FileState::Growing => false,
-            };
-            let Some(resizer) = self.targets[index].real().and_then(Target::resizer) else {
-                continue;
-            };
-            resizer.renew(reserved).map_err(|error| {
-                Failure::target(
-                    format!("the space of a test file cannot be renewed: {error}"),
-                    "use a file system that reserves space (ext4, XFS), or one with room",
-                )
-            })?;
+            renew(&self.targets[index], self.files[index].state)?;
         }
         Ok(())
     }

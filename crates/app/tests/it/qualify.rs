@@ -1,7 +1,7 @@
 //! `qualify`: products, verdicts and exit codes, what is refused before the first byte, and
 //! what is left of one that was interrupted.
 
-use crate::support::{Desk, Json, Loop, MIB, Mount, can_run, names};
+use crate::support::{Desk, Json, Loop, MIB, Mount, can_run, names, until_measured};
 use rustix::process::Signal;
 
 /// 50 reads a second of 4 KiB at random times, and a limit.
@@ -242,6 +242,27 @@ fn commit_methods_without_room_are_not_sent_to_a_switch_that_is_not_there() {
 }
 
 #[test]
+fn a_file_system_that_cannot_reserve_space_is_refused_before_the_first_byte() {
+    own_process!();
+    let test = "a_file_system_that_cannot_reserve_space_is_refused_before_the_first_byte";
+    if !can_run(test, &["root", "losetup", "mount", "mkfs.ext2"]) {
+        return;
+    }
+    let device = Loop::new(128 * MIB);
+    let mount = Mount::made(&["mkfs.ext2", "-q", "-F"], &device, &[]);
+    let desk = Desk::new();
+    let second = "[[file]]\nname = \"log\"\nsize = \"8M\"\nstate = \"preallocated\"\n\
+                  [[job]]\nname = \"log\"\nfile = \"log\"\noptions = { write = true }\n\
+                  [[requirement]]";
+    let own = product("10ms").replace("[[requirement]]", second);
+    let own = desk.write("own.toml", &own);
+    let refused = desk.run(&["qualify", mount.text(), "--for", &own, "--busy-ok"]);
+    let refused = refused.ended(3).warned(&["cannot be reserved", "XFS"]);
+    assert!(!refused.stderr.contains("Filling"), "{}", refused.stderr);
+    assert!(desk.ids().is_empty(), "nothing was begun");
+}
+
+#[test]
 fn two_qualifications_are_compared_requirement_by_requirement() {
     let desk = Desk::new();
     let own = desk.write("own.toml", &product("1us"));
@@ -309,6 +330,19 @@ fn what_was_interrupted_is_stored_and_goes_on() {
     let line = desk.run(&["history", "show", &id, "-q"]).done().stdout;
     let go_on = format!("; go on: stripewise qualify --resume {id} [{id}]");
     assert!(line.trim_end().ends_with(&go_on), "{line}");
+}
+
+#[test]
+fn what_another_process_is_measuring_is_not_resumed() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let own = desk.write("own.toml", &product("10s"));
+    let mut running = desk.start(&["qualify", &volume, "--for", &own, "--busy-ok"]);
+    until_measured(&desk, &mut running, 1);
+    desk.run(&["qualify", "--resume", "last", "--busy-ok"])
+        .failed(2, &["still being measured by another process", "hint: "]);
+    running.signal(Signal::INT);
+    running.wait().ended(130);
 }
 
 #[test]

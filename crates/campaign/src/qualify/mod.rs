@@ -14,7 +14,7 @@ pub use stripewise_studies::qualify::QualifyDesign;
 
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::{StoredStudy, exit_of_verdict, qualified};
-use crate::steps::resuming::begun_by_an_earlier_version;
+use crate::steps::resuming::{begun_by_an_earlier_version, refuse_measured_elsewhere};
 use crate::steps::typed_target::refuse_other_directory;
 use stripewise_conductor::conduct::{Setup, conduct, needs, open, refuse_unusable};
 use stripewise_conductor::context::Context;
@@ -100,11 +100,12 @@ pub fn qualify(
 /// Resumes an interrupted qualification.
 ///
 /// # Errors
-/// If it is not known, or nothing remains to be measured.
+/// If it is not known, or another process is measuring it.
 pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outcome<QualifyResult> {
     let mut store = context.open_store_there()?;
     let stored = StoredQualification::load(&store, name)?;
     refuse_other_directory(&stored.target, stored.whole_target.as_deref())?;
+    refuse_measured_elsewhere(&store, &stored.id)?;
     let study = match stored.study()? {
         StoredStudy::Product(study) => *study,
         StoredStudy::Commit(study) => {

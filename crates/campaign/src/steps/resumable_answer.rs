@@ -3,7 +3,10 @@
 
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
-use super::resuming::{begun_by_an_earlier_version, cannot_go_on, finished, nothing_to_resume};
+use super::resuming::{
+    begun_by_an_earlier_version, cannot_go_on, finished, nothing_to_resume,
+    refuse_measured_elsewhere,
+};
 use super::typed_target::{refuse_other_directory, whole_target};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -113,12 +116,13 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     /// The document and the unfinished study of this name, and when they were stored.
     ///
     /// # Errors
-    /// If there is none, or nothing is left to measure.
+    /// If there is none, nothing is left to measure, or another process is measuring it.
     pub fn begun(store: &Store, name: &str) -> Outcome<(A, A::Study, String)> {
         let found = ResumableAnswer::<A>::find_to_resume(store, name)?;
         let begun = found.and_then(|found| Some((found.document, found.study?, found.stored_at)));
         let begun = begun.ok_or_else(|| nothing_to_resume(A::KIND, name))?;
         if A::is_open(&begun.1) {
+            refuse_measured_elsewhere(store, begun.0.origin().id)?;
             return Ok(begun);
         }
         let id = begun.0.origin().id;

@@ -2,6 +2,7 @@
 //! the same.
 
 use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_store::Store;
 
 /// Options by their names, as they are printed; `None`: not given.
 pub type OptionTexts = Vec<(&'static str, Option<String>)>;
@@ -25,6 +26,24 @@ pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
                 differing.join("; ")
             ),
             "use --resume alone; the other options are stored",
+        )),
+    }
+}
+
+/// Refuses a series of which another process is measuring a run: both would store it.
+///
+/// # Errors
+/// If there is such a process, or the store cannot be read.
+pub fn refuse_measured_elsewhere(store: &Store, id: &str) -> Outcome<()> {
+    let unfinished = store.unfinished_runs()?;
+    let mut of_series = unfinished
+        .iter()
+        .filter(|one| one.run.series.as_deref() == Some(id));
+    match of_series.any(|one| one.is_alive == Some(true)) {
+        false => Ok(()),
+        true => Err(Failure::usage(
+            format!("{id} is still being measured by another process"),
+            "let that one end, or stop it with Ctrl-C; what it measured is kept",
         )),
     }
 }

@@ -233,12 +233,18 @@ fn fastest(study: &CommitStudy, records: &[CommitRecord]) -> String {
         _ => format!("{method} on a file that is {}", best.file),
     };
     let rate = rate_text(best);
+    let is_one_method = alone().all(|one| one.method == best.method);
     match alike.count() {
         _ if alone().count() == 1 => format!("{who} with {named}: {rate}"),
         1 => {
             let verb = plural(count as usize, "is", "are");
             format!("{who} {verb} fastest with {named}: {rate}")
         }
+        alike if is_one_method => format!(
+            "{who} with {method}: {alike} states of the file are alike as far as their intervals \
+             tell, {} among them: {rate}",
+            best.file
+        ),
         alike => format!(
             "for {who} {alike} ways are alike as far as their intervals tell, {named} among them: \
              {rate}"

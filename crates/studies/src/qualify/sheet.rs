@@ -364,19 +364,33 @@ impl Qualify {
     /// What will be done, before it starts: one line each. Bytes are those of the
     /// test files.
     pub fn plan(&self) -> Vec<String> {
-        let phases = self.product().phases().len() as u64;
+        let phases = 0..self.product().phases().len();
+        let phases = phases.filter(|&phase| !self.runs_of(phase).is_empty());
         let looks = self.looks_plan();
-        let each = match phases {
-            1 => String::new(),
+        let each = match phases.count() {
+            0 | 1 => String::new(),
             phases => format!(
                 "; {} take turns, each for as long",
-                counted(phases as usize, "load", "loads")
+                counted(phases, "load", "loads")
             ),
         };
         let mut lines = vec![format!("Time: {looks}{each}.")];
+        let mut judged = self.product().requirements.iter();
+        let is_percentile = |one: &ProductRequirement| {
+            one.limit.is_some() && one.metric.share_max().is_some() && !self.is_unwritten(one)
+        };
+        if self.options().design != QualifyDesign::Quick && judged.any(is_percentile) {
+            let again =
+                "  Where the minutes of a percentile differ, it measures for as long again, once.";
+            lines.push(again.to_owned());
+        }
         for required in &self.product().requirements {
+            let unwritten = match self.is_unwritten(required) {
+                true => ": not measured, as this target is only read",
+                false => "",
+            };
             lines.push(format!(
-                "  {}: {} of {} of {}",
+                "  {}: {} of {} of {}{unwritten}",
                 required.name,
                 limit_text(self, required),
                 operations_word(required.operations),

@@ -592,6 +592,14 @@ fn the_plan_says_which_verdict_may_come_and_when() {
         let plan = plan(requirement, QualifyDesign::Usual);
         assert!(plan.ends_with(says), "{plan}");
     }
+    let is_longer = |metric: &str, design| {
+        let text = ONE.replace("metric = \"p99\"", metric);
+        let plan = study(&text, design).plan().join("\n");
+        plan.contains("it measures for as long again, once")
+    };
+    assert!(is_longer("metric = \"p99\"", QualifyDesign::Usual));
+    assert!(!is_longer("metric = \"p99\"", QualifyDesign::Quick));
+    assert!(!is_longer("metric = \"max\"", QualifyDesign::Usual));
     let quick = plan("metric = \"p99\"", QualifyDesign::Quick);
     assert!(quick.contains("nothing is judged"), "{quick}");
     // Half an hour without a late one does not show a p99.9, and --sign is no longer.
@@ -634,6 +642,9 @@ fn a_target_that_is_only_read_judges_reads_alone() {
     };
     let mut study = Qualify::new(text, options).expect("it is bundled");
     assert!(study.loads().iter().all(|job| !job.workload.writes()));
+    let plan = study.plan().join("\n");
+    assert!(plan.contains("of writes: not measured"), "{plan}");
+    assert!(!plan.contains("take turns"), "{plan}");
     drive(&mut study, GOOD);
     // 100 reads a second are below 8,000; the writes were not measured.
     let verdicts: Vec<Verdict> = study.judgements().iter().map(|one| one.verdict).collect();
@@ -800,6 +811,17 @@ fn ways_of_committing_are_compared_for_the_fewest_committers_there_are() {
         fastest.starts_with("Commit methods, each alone: for 4 committers 2 ways are alike"),
         "{fastest}"
     );
+    // etcd has one way, and files of two states.
+    let (_, etcd) = crate::product::BUNDLED
+        .iter()
+        .find(|(name, _)| *name == "etcd")
+        .expect("it is bundled");
+    let mut etcd = self::study(etcd, QualifyDesign::Usual).with_commits(true);
+    drive(&mut etcd, GOOD);
+    let details = etcd.sheet().details;
+    let fastest = details.last().expect("what is the fastest");
+    let says = "one committer with fdatasync (its only way): 2 states of the file are alike";
+    assert!(fastest.contains(says), "{fastest}");
 }
 
 #[test]

@@ -406,6 +406,23 @@ pub const CASES: &[Case] = &[
     Case {
         code: SmallerThanCache,
         severity: Warning,
+        expected_words: &["memory", "16 GiB"],
+        fires: |e| {
+            e.workload.cache = CacheMode::Buffered;
+            e.workload.size_bytes = Some(4 * GIB);
+            e.cache_size_bytes = Some(GIB);
+        },
+        near_miss: |e| {
+            e.workload.cache = CacheMode::Buffered;
+            e.workload.size_bytes = Some(4 * GIB);
+            e.cache_size_bytes = Some(GIB);
+            e.workload.read_percent = 0;
+            e.workload.sync = Some(SyncPolicy::fdatasync(1));
+        },
+    },
+    Case {
+        code: SmallerThanCache,
+        severity: Warning,
         expected_words: &["16 KiB", "256 MiB", "commonly"],
         fires: |e| e.workload.size_bytes = Some(16 << 10),
         near_miss: |e| {
