@@ -34,7 +34,7 @@ pub enum MappingError {
     #[error("the recording touches more than 4 TiB")]
     TooManyExtents,
     /// The part that must not be folded exceeds the target.
-    #[error("the recording needs {} that may not share a place", format_bytes(*needed_bytes))]
+    #[error("the recording needs {} that may not share a place", format_bytes(*.needed_bytes))]
     TooSmall {
         /// The smallest target without collisions.
         needed_bytes: u64,
