@@ -450,7 +450,7 @@ impl Search {
         let measured = self.runs.iter();
         let measured = measured.filter(|run| run.planned.purpose != Purpose::Climb);
         let levels = by_level(measured.map(LoadRun::counts).collect());
-        let mut above = Vec::new();
+        let mut above: Vec<ExceedanceRun> = Vec::new();
         let from = levels.into_iter();
         let mut from = from.filter(|level| level[0].factor > factor * (1.0 - 1e-9));
         from.any(|level| {
@@ -528,7 +528,8 @@ impl Search {
             .of_purpose(Purpose::Confirm)
             .map(LoadRun::counts)
             .collect();
-        if !(is_over && pooled(&long) > allowed) {
+        let is_short_lived = is_over && pooled(&long) > allowed;
+        if !is_short_lived {
             return match is_unproven {
                 true => self.prove(low, found, left),
                 false => self.end(Some(found)),
