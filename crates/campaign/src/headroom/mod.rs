@@ -194,7 +194,10 @@ fn options(requested: &HeadroomRequest, given: &LoadInput) -> Outcome<HeadroomOp
     let run_ns = requested.run_ns.unwrap_or(given.run_ns);
     if run_ns < RUN_NS_MIN {
         return Err(Failure::usage(
-            format!("--run: {} is shorter than a second", format_duration(run_ns)),
+            format!(
+                "--run: {} is shorter than a second",
+                format_duration(run_ns)
+            ),
             "leave it out: runs are then as long as the bursts of the load need",
         ));
     }

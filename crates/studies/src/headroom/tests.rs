@@ -317,7 +317,10 @@ fn a_load_holds_only_once_enough_was_seen_of_it() {
     let says = "More users: undecided; 20.00 times held for 2 m, too short to exclude rare stalls.";
     assert!(sheet.answer.starts_with(says), "{}", sheet.answer);
     assert!(
-        sheet.details.iter().any(|one| one.contains("6 m 32 s without")),
+        sheet
+            .details
+            .iter()
+            .any(|one| one.contains("6 m 32 s without")),
         "{:?}",
         sheet.details
     );
