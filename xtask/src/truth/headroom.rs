@@ -432,7 +432,7 @@ fn rare_stalls(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         target: STALLING,
         length_s: 600,
     };
-    let all = trials(size.observed.div_ceil(10), |trial| {
+    let all = trials(size.observed.div_ceil(20), |trial| {
         let seed = seed_of(seed, 125, trial);
         let own = recording(case.process, case.length_s, seed)?;
         let found = found(&case.answered(&own, seed)?, Growth::MoreUsers);

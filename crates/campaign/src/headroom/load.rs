@@ -235,10 +235,13 @@ fn closedness(file: &FileRecording) -> Outcome<(String, Option<u32>)> {
         let slots = load.tasks.iter().filter_map(|task| task.closedness.slots);
         let users = slots.sum::<f64>().round().max(1.0) as usize;
         let tasks = load.tasks.len();
+        let mut ends = vec![format!("{low:.2}"), format!("{high:.2}")];
+        ends.dedup();
         let text = format!(
-            "yes: about {} of {} at a time, and the rate falls {low:.2}-{high:.2} % for each % of latency",
+            "yes: about {} of {} at a time, and the rate falls {} % for each % of latency",
             counted(users, "operation", "operations"),
-            counted(tasks, "task", "tasks")
+            counted(tasks, "task", "tasks"),
+            ends.join("-")
         );
         return Ok((text, Some(tasks.max(1) as u32)));
     }

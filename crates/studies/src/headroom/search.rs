@@ -444,19 +444,19 @@ impl Search {
         exceedance_verdict(&by_block(runs), self.options.share) == 1
     }
 
-    /// Whether the load at the factor is certainly within the limit: so are the runs at it and above,
-    /// up to some load, taken together. No larger load has a smaller share beyond it.
+    /// Whether the load at the factor is certainly within the limit: so are its own runs, or these
+    /// and all at larger factors, of which none has a smaller share beyond it.
     fn is_within_from(&self, factor: f64) -> bool {
         let measured = self.runs.iter();
         let measured = measured.filter(|run| run.planned.purpose != Purpose::Climb);
-        let levels = by_level(measured.map(LoadRun::counts).collect());
-        let mut above = Vec::new();
-        let from = levels.into_iter();
-        let mut from = from.filter(|level| level[0].factor > factor * (1.0 - 1e-9));
-        from.any(|level| {
-            above.extend(level);
-            exceedance_is_within(&by_block(above.iter().copied()), self.options.share)
-        })
+        let above: Vec<ExceedanceRun> = measured
+            .map(LoadRun::counts)
+            .filter(|run| run.factor > factor * (1.0 - 1e-9))
+            .collect();
+        let own = above.iter().copied();
+        let own = own.filter(|run| run.factor < factor * (1.0 + 1e-9));
+        exceedance_is_within(&by_block(own), self.options.share)
+            || exceedance_is_within(&by_block(above.iter().copied()), self.options.share)
     }
 
     fn bracket(&mut self, loads: u32) {
@@ -528,7 +528,8 @@ impl Search {
             .of_purpose(Purpose::Confirm)
             .map(LoadRun::counts)
             .collect();
-        if !(is_over && pooled(&long) > allowed) {
+        let is_short_lived = is_over && pooled(&long) > allowed;
+        if !is_short_lived {
             return match is_unproven {
                 true => self.prove(low, found, left),
                 false => self.end(Some(found)),

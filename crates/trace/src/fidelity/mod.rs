@@ -28,10 +28,10 @@ const SEED: u64 = 11;
 #[non_exhaustive]
 pub enum FidelityError {
     /// Too short: its own halves would differ by chance alone.
-    #[error("the recording is shorter than 60 s")]
+    #[error("what was replayed is shorter than 60 s")]
     TooShort,
     /// Too few operations, likewise.
-    #[error("the recording has fewer than 5,000 operations")]
+    #[error("what was replayed has fewer than 5,000 operations")]
     TooFew,
     /// Arrivals within a second are unknown.
     #[error("the recording's times are whole seconds")]

@@ -12,7 +12,7 @@ use crate::runs::Runs;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use stripewise_stats::Random;
-use stripewise_units::Kind;
+use stripewise_units::{Kind, format_bytes};
 use thiserror::Error;
 
 /// The size of an extent.
@@ -34,7 +34,7 @@ pub enum MappingError {
     #[error("the recording touches more than 4 TiB")]
     TooManyExtents,
     /// The part that must not be folded exceeds the target.
-    #[error("the recording needs {needed_bytes} bytes that may not share a place")]
+    #[error("the recording needs {} that may not share a place", format_bytes(*.needed_bytes))]
     TooSmall {
         /// The smallest target without collisions.
         needed_bytes: u64,
