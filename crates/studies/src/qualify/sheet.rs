@@ -86,7 +86,7 @@ fn details(study: &Qualify) -> Vec<String> {
         .collect()
 }
 
-/// What decides the undecided requirements.
+/// What decides the undecided requirements, and those that are void.
 fn next_steps(study: &Qualify) -> Vec<String> {
     let all = study.product().requirements.iter().zip(study.judgements());
     let undecided = all.filter(|(_, judged)| judged.verdict == Verdict::Undecided);
@@ -94,6 +94,8 @@ fn next_steps(study: &Qualify) -> Vec<String> {
         undecided.partition(|&(one, _)| study.is_unwritten(one));
     // More minutes may show something else.
     let is_over = !study.is_judging() && !study.is_cut_short();
+    let mut judgements = study.judgements().iter();
+    let is_void = judgements.any(|one| one.verdict == Verdict::Void);
     let (too_long, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|&(_, judged)| {
         let takes = judged.takes_seconds;
         is_over && takes.is_some_and(|takes| takes > QualifyDesign::Signed.seconds_max() as f64)
@@ -107,10 +109,12 @@ fn next_steps(study: &Qualify) -> Vec<String> {
     };
     let of_unwritten = "To judge what writes, name a directory, or allow writes (--destroy NAME of \
                         a device, --overwrite of a file).";
+    let of_void = "What is void says nothing of the target: remove the cause, and measure again.";
     let steps = [
         (!open.is_empty()).then(|| decides(study, &open)),
         (!too_long.is_empty()).then(of_too_long),
         (!unwritten.is_empty()).then(|| of_unwritten.to_owned()),
+        (is_over && is_void).then(|| of_void.to_owned()),
     ];
     steps.into_iter().flatten().collect()
 }

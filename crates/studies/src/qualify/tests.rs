@@ -460,6 +460,8 @@ fn void_pieces_are_left_out_and_too_many_void_the_requirement() {
     }
     assert_eq!((runs, study.verdict()), (3, Verdict::Void));
     assert!(study.judgements()[0].reason.contains("few-operations"));
+    let details = study.sheet().details;
+    assert!(details[1].starts_with("What is void"), "{details:?}");
     // A state that the study made itself voids nothing.
     let mut study = self::study(ONE, QualifyDesign::Usual);
     if let NextStep::Run(run) = study.next() {
