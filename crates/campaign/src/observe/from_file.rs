@@ -252,16 +252,23 @@ impl Reader<'_> {
         let model = capture.finish_model()?;
         let resolution_ns = self.trace.report().resolution_ns;
         let is_timed = resolution_ns.is_some_and(|ns| ns < RESOLUTION_NS_MAX);
-        Some(match is_timed || capture.operations == 1 {
-            true => model,
-            false => Err(ModelError::Coarse),
+        let is_usable = is_timed || capture.operations == 1;
+        Some(if is_usable {
+            model
+        } else {
+            Err(ModelError::Coarse)
         })
     }
 
     /// That it consists of several files.
     fn joined(&self) -> Option<String> {
-        let files = self.files;
-        (files > 1).then(|| format!("{files} files, one of each processor, were read as one"))
+        let joined = || {
+            format!(
+                "{} files, one of each processor, were read as one",
+                self.files
+            )
+        };
+        (self.files > 1).then(joined)
     }
 
     fn cut_short(&self, report: &FileReport) -> Option<String> {

@@ -80,9 +80,8 @@ pub fn observe_counters(
 
 /// The kernel counts a request to flush, which is a write without data, and the flush.
 fn note_on_flushes(devices: &[ObservedDevice]) -> Option<String> {
-    let note = "writes include requests to flush, which are counted as flushes, too";
     let has_flushes = devices.iter().any(|one| one.flushes > 0);
-    has_flushes.then(|| note.to_owned())
+    has_flushes.then(|| "writes include requests to flush, which count as flushes, too".to_owned())
 }
 
 fn wait(context: &Context, duration_ns: u64) {
