@@ -253,22 +253,13 @@ impl Reader<'_> {
         let resolution_ns = self.trace.report().resolution_ns;
         let is_timed = resolution_ns.is_some_and(|ns| ns < RESOLUTION_NS_MAX);
         let is_usable = is_timed || capture.operations == 1;
-        Some(if is_usable {
-            model
-        } else {
-            Err(ModelError::Coarse)
-        })
+        Some(model.and_then(|model| is_usable.then_some(model).ok_or(ModelError::Coarse)))
     }
 
     /// That it consists of several files.
     fn joined(&self) -> Option<String> {
-        let joined = || {
-            format!(
-                "{} files, one of each processor, were read as one",
-                self.files
-            )
-        };
-        (self.files > 1).then(joined)
+        let files = self.files;
+        (files > 1).then(|| format!("{files} files, one of each processor, were read as one"))
     }
 
     fn cut_short(&self, report: &FileReport) -> Option<String> {
