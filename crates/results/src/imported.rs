@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Source of an imported record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -172,7 +172,8 @@ const OPTIONAL: [&str; 2] = ["latency_ns", "sync"];
 
 /// Adds the defaults of a complete record to an imported one, so that it can be parsed.
 fn complete(record: &mut Value) {
-    let defaults = defaults();
+    static DEFAULTS: LazyLock<Value> = LazyLock::new(defaults);
+    let defaults = &*DEFAULTS;
     let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
     for job in jobs.into_iter().flatten() {
         fill(job, &defaults["jobs"][0]);
@@ -181,7 +182,7 @@ fn complete(record: &mut Value) {
             fill(target, &defaults["jobs"][0]["target"]);
         }
     }
-    fill(record, &defaults);
+    fill(record, defaults);
 }
 
 fn fill(value: &mut Value, defaults: &Value) {
