@@ -248,8 +248,8 @@ const A_CHECK_SAYS_WHAT_BECAME_WORSE_AND_BY_HOW_MUCH: &[Case] = &[
         r"
 exit 0
 --- stdout
-Saved as the baseline: 6 runs of 1 workload on sim:raid10-10k, from [ID]; a check of
-  6 repetitions takes 30 s and finds a loss of 2.5 % nine times in ten
+Saved as the baseline: 6 runs of 1 workload on sim:raid10-10k, from [ID]; a check
+  of 6 repetitions takes 30 s and finds a loss of 2.5 % nine times in ten
 ",
     ),
     (

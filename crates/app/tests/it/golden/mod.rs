@@ -168,8 +168,8 @@ read  random      8K        1  16  742.20  680.00   -8.38  -8.35 (-9.82..-7.22) 
 
 note: also different: offset: 1M on 1M, 31.5K on 63s.
 note: also different: target: sim:raid10-10k?offset=1M on 1M, sim:raid10-10k?offset=63s on 63s.
-note: All runs of 63s were made before those of 1M: whatever else changed in between is part of the
-  difference.
+note: All runs of 63s were made before those of 1M: whatever else changed in between is part of
+  the difference.
 ",
     );
 }
