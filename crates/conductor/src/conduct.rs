@@ -299,6 +299,7 @@ impl Session<'_> {
         let mut options = self.options.clone();
         options.series = Some((self.setup.id.to_owned(), run.part.clone()));
         options.counting.clone_from(&run.counting);
+        options.growing.clone_from(&run.growing);
         options.request.simulated_operations_min = run.simulated_operations_min;
         options
     }

@@ -84,6 +84,9 @@ pub struct RunOptions {
     pub latency_limit: Option<String>,
     /// What is counted each second, per job in order; jobs past its end count nothing.
     pub counting: Vec<Counting>,
+    /// For each job in order, whether its file grows, where a journal has to be simulated; no file
+    /// of jobs past its end does.
+    pub growing: Vec<bool>,
     /// A short run on a fresh file: caches and bursts are possible.
     pub quick: bool,
     /// Time how long each submission call takes, see `Settings`.
@@ -412,6 +415,7 @@ fn settings(
         sustained: how.sustained,
         latency_limit: how.latency_limit.clone(),
         counting: how.counting.clone(),
+        growing: how.growing.clone(),
         host: how.host.clone(),
         interval_ns: request.interval_ns,
         drain_limit_ns: DRAIN_LIMIT_NS,

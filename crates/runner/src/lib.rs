@@ -7,6 +7,7 @@ pub mod drive;
 mod due;
 mod error;
 mod errors;
+mod journal;
 mod lane;
 mod living;
 mod pauses;

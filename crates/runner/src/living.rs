@@ -2,6 +2,7 @@
 //! refill, platters keep turning.
 
 use crate::Error;
+use crate::journal::{JournaledArray, growing_workers};
 use crate::session::{Job, Listener, Settings, run_simulated};
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::{Array, Finished, Request, Simulate};
@@ -44,7 +45,17 @@ impl LivingArrays {
         let mut later: Vec<DelayedArray<'_>> = arrays
             .map(|array| DelayedArray::of(array, from_ns))
             .collect();
-        let record = run_simulated(jobs, &mut later, settings, listener, stop);
+        let record = match settings.growing.contains(&true) {
+            true => {
+                let growing = growing_workers(jobs, &settings.growing);
+                let arrays = later.iter_mut();
+                let mut journaled: Vec<_> = arrays
+                    .map(|array| JournaledArray::of(array, &growing))
+                    .collect();
+                run_simulated(jobs, &mut journaled, settings, listener, stop)
+            }
+            false => run_simulated(jobs, &mut later, settings, listener, stop),
+        };
         let reached = later.iter().map(|array| array.reached_ns).max();
         self.age_ns = from_ns.saturating_add(reached.unwrap_or(0));
         record

@@ -71,6 +71,9 @@ pub struct Run {
     pub part: String,
     /// What is counted by the second, for each job in order; jobs past its end count nothing.
     pub counting: Vec<Counting>,
+    /// For each job in order, whether its file grows: without a file system, as on a simulated
+    /// array, its journal is simulated. No file of jobs past its end does.
+    pub growing: Vec<bool>,
     /// Minimum number of operations of a simulated run; 0: limited by time only.
     pub simulated_operations_min: u64,
 }
@@ -84,6 +87,7 @@ impl Run {
             part: job.name.clone(),
             jobs: vec![job],
             counting: Vec::new(),
+            growing: Vec::new(),
             simulated_operations_min: 0,
         }
     }

@@ -191,6 +191,7 @@ fn settings() -> Settings {
         cache_size_bytes: None,
         time_hand_overs: false,
         counting: Vec::new(),
+        growing: Vec::new(),
         quick: false,
         own_cost_ns: None,
         earlier: Vec::new(),

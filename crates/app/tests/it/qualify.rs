@@ -117,11 +117,23 @@ fn a_spinning_disk_is_too_slow_for_etcd_and_its_page_has_the_sources() {
         &markdown,
     ]);
     let answer = answer.ended(1);
-    assert!(
-        answer.stdout.contains("leaders change"),
-        "{}",
-        answer.stdout
-    );
+    for words in [
+        "leaders change",
+        "for growing files its journal is simulated, 4 KiB before each flush",
+    ] {
+        assert!(answer.stdout.contains(words), "{}", answer.stdout);
+    }
+    // The log of etcd, and the same on a file system that cannot reserve space.
+    let again = desk.run(&["qualify", "--resume", "last", "--json"]);
+    let commit = again.ended(1).json().at("commit");
+    let rate = |file: &str| {
+        let commit = commit.items();
+        let mut of_file = commit.iter().filter(|one| one.at("file").text() == file);
+        let alone = of_file.find(|one| one.at("committers").count() == 1);
+        alone.expect("it was measured").at("commits_per_s").number()
+    };
+    let [growing, preallocated] = ["growing", "preallocated"].map(rate);
+    assert!(growing < preallocated, "{growing} {preallocated}");
     for file in [page, markdown] {
         let text = std::fs::read_to_string(&file).expect("it was written");
         for words in [
@@ -353,32 +365,49 @@ fn commit_methods_are_compared_on_a_simulated_disk() {
     // What is whole is shown again, by `history` with its table instead of its runs.
     let again = desk.json(&["qualify", "--resume", &id]);
     assert_eq!(again.at("id").text(), id);
-    assert_eq!(again.at("commit").items().len(), 10);
+    assert_eq!(again.at("commit").items().len(), 20);
     let shown = desk.run(&["history", "show", &id]).done().stdout;
     assert!(shown.contains("Commits a second"), "{shown}");
     assert!(shown.lines().count() < 40, "{shown}");
     let compared = desk.json(&["compare", &id, &id]);
     assert_eq!(compared.at("question").text(), "commit methods");
     let rows = compared.at("rows").items();
-    assert_eq!(rows.len(), 10);
+    assert_eq!(rows.len(), 20);
     let name = "O_DIRECT+fdatasync, overwritten file, 64 in a group";
     assert!(rows.iter().any(|row| row.at("name").text() == name));
     let table = desk.run(&["compare", &id, &id]).done().stdout;
-    assert!(table.contains("From +0.0 to +0.0 % in 10 rows"), "{table}");
+    assert!(table.contains("From +0.0 to +0.0 % in 20 rows"), "{table}");
     desk.run(&["qualify", "sim:disk-7k2", "--commit", "--quick"])
         .failed(2, &["'--commit' cannot be used with '--quick'"]);
     assert_eq!(found.at("verdict").text(), "not-judged");
     let commit = found.at("commit").items();
-    // Two methods without a page cache, three numbers of committers, and two of groups.
-    assert_eq!(commit.len(), 10);
-    for one in &commit {
-        assert_eq!(one.at("file").text(), "overwritten");
-        assert!(one.at("commits_per_s").number() > 0.0);
+    // Two methods without a page cache, two states of the file, three numbers of committers, and
+    // two of groups.
+    assert_eq!(commit.len(), 20);
+    let (growing, overwritten): (Vec<_>, Vec<_>) = commit
+        .iter()
+        .partition(|one| one.at("file").text() == "growing");
+    assert_eq!(growing.len(), overwritten.len());
+    for (grown, plain) in growing.iter().zip(&overwritten) {
+        assert_eq!(plain.at("file").text(), "overwritten");
+        for key in ["method", "committers", "group_commit"] {
+            assert_eq!(grown.at(key).json(), plain.at(key).json());
+        }
+        let is_alone = plain.at("committers").count() == 1;
+        let [grown, plain] = [grown, plain].map(|one| one.at("commits_per_s").number());
+        assert!(grown > 0.0 && plain > 0.0, "{grown} {plain}");
+        // The arm goes to the journal and back.
+        assert!(!is_alone || grown < plain, "{grown} {plain}");
     }
+    assert!(
+        shown.contains("for growing files its journal is simulated"),
+        "{shown}"
+    );
     // A disk that spins commits a group in the turn that one commit takes.
     let rate = |group: bool| {
         let of_64 = commit.iter().find(|one| {
             one.at("method").text() == "O_DIRECT|O_DSYNC"
+                && one.at("file").text() == "overwritten"
                 && one.at("committers").count() == 64
                 && one.at("group_commit").truth() == group
         });

@@ -50,7 +50,8 @@ pub fn commit(
         ));
     }
     refuse_memory(&request.target)?;
-    let study = CommitStudy::new(!placement.is_one_target, HAS_OPERATION_FLAGS, request.seed);
+    let study = CommitStudy::new(!placement.is_one_target, HAS_OPERATION_FLAGS, request.seed)
+        .simulated(placement.is_simulated);
     let mut store = context.open_store()?;
     let stored = StoredQualification {
         is_commit: true,

@@ -183,9 +183,13 @@ fn placement(target: &str, permissions: &Permissions) -> Outcome<Placement> {
         is_one_target: true,
         sector_bytes: PAGE_BYTES,
         reads_only: false,
+        is_simulated: false,
     };
     let TargetName::Path(path) = name else {
-        return Ok(on_device);
+        return Ok(Placement {
+            is_simulated: true,
+            ..on_device
+        });
     };
     if path.is_dir() {
         return Ok(Placement::default());

@@ -57,6 +57,12 @@ pub fn run<A: Simulate>(
     Simulation::new(jobs, arrays, plan).into_totals(policy, observer, interrupt)
 }
 
+/// The worker, by its number among all workers of all jobs, that issued the request of this token.
+#[inline]
+pub(crate) fn worker_of(token: u64) -> u32 {
+    (token >> 32) as u32
+}
+
 /// One worker and the driver's state for it.
 struct Node {
     worker: Worker,
@@ -291,7 +297,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
                 continue;
             }
             array.advance(self.now_ns, &mut |finished| {
-                let index = (finished.token >> 32) as u32;
+                let index = worker_of(finished.token);
                 let node = &mut nodes[index as usize];
                 node.worker.complete(Completion {
                     slot: finished.token as u32,

@@ -143,6 +143,9 @@ pub struct Settings {
     pub latency_limit: Option<String>,
     /// What is counted per second, for each job in order; nothing for jobs past its end.
     pub counting: Vec<Counting>,
+    /// For each job in order, whether its file grows: on [`LivingArrays`](crate::LivingArrays) each
+    /// of its commits writes to a journal. No file of jobs past its end does.
+    pub growing: Vec<bool>,
     /// Facts of the machine; see [`host_facts`].
     pub host: HostFacts,
     /// Length of an interval.

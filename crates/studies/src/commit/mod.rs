@@ -13,6 +13,7 @@ mod text;
 pub use document::{AtomicWrites, CommitRecord};
 pub use method::CommitMethod;
 pub use section::CommitSection;
+pub(crate) use text::JOURNAL_IS_SIMULATED;
 
 use crate::latencies::{Latencies, TOO_FAST};
 use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
@@ -80,6 +81,10 @@ pub struct CommitStudy {
     methods: Vec<CommitMethod>,
     /// The target is a directory, whose files have states; elsewhere, existing data is overwritten.
     has_files: bool,
+    /// The target is a simulated array: there are no files, but the journal of growing ones is
+    /// simulated.
+    #[serde(default)]
+    is_simulated: bool,
     seed: u64,
     done: u32,
     cells: Vec<CellRuns>,
@@ -102,12 +107,23 @@ impl CommitStudy {
         CommitStudy {
             methods: methods.collect(),
             has_files,
+            is_simulated: false,
             seed,
             done: 0,
             cells: Vec::new(),
             atomic_writes: None,
             interrupted: false,
             section: None,
+        }
+        .with_empty_cells()
+    }
+
+    /// The same before its first run, on a simulated array or not.
+    #[must_use]
+    pub fn simulated(self, is_simulated: bool) -> CommitStudy {
+        CommitStudy {
+            is_simulated,
+            ..self
         }
         .with_empty_cells()
     }
@@ -165,7 +181,8 @@ impl CommitStudy {
         self.atomic_writes.as_ref()
     }
 
-    /// The files that are written; a device has one.
+    /// The files that are written; a device has one. On a simulated array one whose space is
+    /// reserved is like one that was written.
     fn states(&self) -> &[FileState] {
         match &self.section {
             Some(section) => &section.states,
@@ -174,8 +191,14 @@ impl CommitStudy {
                 FileState::Preallocated,
                 FileState::Growing,
             ],
+            None if self.is_simulated => &[FileState::Written, FileState::Growing],
             None => &[FileState::Written],
         }
+    }
+
+    /// One of the files grows.
+    pub(crate) fn has_growing_file(&self) -> bool {
+        self.states().contains(&FileState::Growing)
     }
 
     /// Numbers of those who commit at once, each for itself.
@@ -225,7 +248,9 @@ impl CommitStudy {
             Some(section) => [section.block_bytes, section.file_bytes],
             None => [BLOCK_BYTES, FILE_BYTES],
         };
-        let target = self.states().iter().position(|state| *state == cell.state);
+        let mut states = self.states().iter();
+        let file = states.position(|state| *state == cell.state);
+        let target = file.filter(|_| self.has_files);
         PlacedJob {
             name: PART.to_owned(),
             workload: Workload {
@@ -389,6 +414,9 @@ impl Study for CommitStudy {
     }
 
     fn files(&self) -> Vec<StudyFile> {
+        if !self.has_files {
+            return vec![StudyFile::default()];
+        }
         let states = self.states().iter();
         states.map(|&state| StudyFile { state }).collect()
     }
@@ -409,8 +437,10 @@ impl Study for CommitStudy {
                 "at once"
             }
         );
-        let run = Run::of(RunId(self.done), title, self.load(cell));
-        NextStep::Run(Box::new(run))
+        NextStep::Run(Box::new(Run {
+            growing: vec![cell.state == FileState::Growing],
+            ..Run::of(RunId(self.done), title, self.load(cell))
+        }))
     }
 
     fn completed(&mut self, run: RunId, record: &RunRecord) {

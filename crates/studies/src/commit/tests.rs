@@ -103,6 +103,30 @@ fn every_method_is_measured_on_a_file_of_each_state_and_a_device_without_a_page_
 }
 
 #[test]
+fn a_simulated_array_has_growing_files_that_write_a_journal() {
+    let device = CommitStudy::new(false, true, 1);
+    assert_eq!(device.states(), [FileState::Written]);
+    let mut study = CommitStudy::new(false, true, 1).simulated(true);
+    assert_eq!(study.cells.len(), 2 * device.cells.len());
+    assert_eq!(study.files(), [StudyFile::default()]);
+    while let NextStep::Run(run) = study.next() {
+        let is_growing = run.title.contains(", growing, ");
+        assert_eq!(run.growing, [is_growing], "{}", run.title);
+        assert_eq!(run.jobs[0].targets, [0]);
+        study.completed(run.id, &record(&run, 2_000_000, Status::Complete));
+    }
+    // The made-up records have no writes that are durable by themselves.
+    let records = study.records();
+    let growing = records.iter().filter(|one| one.file == "growing");
+    assert_eq!((growing.count(), records.len()), (5, 10));
+    let has_note = |study: &CommitStudy| {
+        let mut cautions = study.sheet().cautions.into_iter();
+        cautions.any(|one| one.text == JOURNAL_IS_SIMULATED)
+    };
+    assert!(has_note(&study) && !has_note(&device));
+}
+
+#[test]
 fn what_was_interrupted_goes_on_with_the_same_run() {
     let mut study = CommitStudy::new(true, true, 7);
     let first = next(&study);

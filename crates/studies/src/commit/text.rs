@@ -17,6 +17,10 @@ const PAGES: [(u64, &str); 2] = [
     (16_384, "InnoDB's doublewrite (pages of 16 KiB)"),
 ];
 
+/// Of growing files on a simulated array.
+pub(crate) const JOURNAL_IS_SIMULATED: &str =
+    "no file system here: for growing files its journal is simulated, 4 KiB before each flush";
+
 pub(super) fn sheet(study: &CommitStudy) -> Sheet {
     Sheet {
         title: "Commit methods".to_owned(),
@@ -105,6 +109,9 @@ pub(super) fn cautions(study: &CommitStudy, is_fast_known: bool) -> Vec<Caution>
             "commits of the fastest method",
             medians_ns.min(),
         ));
+    }
+    if study.is_simulated {
+        cautions.push(caution(Severity::Note, JOURNAL_IS_SIMULATED));
     }
     if !study.groups().is_empty() {
         cautions.push(caution(

@@ -472,6 +472,7 @@ impl Study for Headroom {
             id: RunId(self.made),
             title: format!("{:.2} times, {words}", planned.factor),
             counting: vec![counting; jobs.len()],
+            growing: Vec::new(),
             jobs,
             part: format!("headroom {words}"),
             simulated_operations_min: 0,

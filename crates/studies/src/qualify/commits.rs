@@ -14,8 +14,9 @@ impl Qualify {
         let commit = self.product.commit.as_ref();
         let commits = commit.filter(|_| !self.reads_only()).and_then(|commit| {
             let mut section = commit.section.clone();
-            // There files have no states of their own.
-            if self.options.placement.is_one_target {
+            // There files have no states of their own, but simulated ones.
+            let placement = self.options.placement;
+            if placement.is_one_target && !placement.is_simulated {
                 section.states = vec![FileState::Written];
             }
             CommitStudy::of_product(section, is_linux, self.options.seed)

@@ -441,6 +441,7 @@ impl Qualify {
             jobs: placed.collect(),
             part: "qualify".to_owned(),
             counting: jobs.iter().map(|&job| judge::counting(self, job)).collect(),
+            growing: jobs.iter().map(|&job| self.is_journaled(job)).collect(),
             simulated_operations_min: 0,
         }
     }
@@ -550,6 +551,19 @@ impl Qualify {
             }
         });
         placed.collect()
+    }
+
+    /// Whether the journal of a file system is simulated for a job's file.
+    fn is_journaled(&self, job: usize) -> bool {
+        let state = self.product.files[self.product.jobs[job].file].state;
+        self.options.placement.is_simulated && state == FileState::Growing
+    }
+
+    /// Whether a simulated journal is in what is shown.
+    fn shows_journal(&self) -> bool {
+        let mut jobs = 0..self.product.jobs.len();
+        let commits = self.shown_commits();
+        jobs.any(|job| self.is_journaled(job)) || commits.is_some_and(CommitStudy::has_growing_file)
     }
 
     /// Maximum measured seconds of a phase, as far as known.

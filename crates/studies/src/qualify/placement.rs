@@ -15,6 +15,9 @@ pub struct Placement {
     pub sector_bytes: u64,
     /// Nothing may be written.
     pub reads_only: bool,
+    /// The target is a simulated array, on which the journal of growing files is simulated.
+    #[serde(default)]
+    pub is_simulated: bool,
 }
 
 /// Alignment of files within one target.

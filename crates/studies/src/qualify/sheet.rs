@@ -3,7 +3,7 @@
 
 use super::judge::{self, operations_word};
 use super::{Judgement, Qualify, QualifyDesign, Verdict};
-use crate::commit::CommitStudy;
+use crate::commit::{CommitStudy, JOURNAL_IS_SIMULATED};
 use crate::latencies::{TOO_FAST, free_syncs};
 use crate::product::{BUNDLED, Confidence, Metric, ProductRequirement};
 use std::collections::BTreeMap;
@@ -195,7 +195,10 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
         cautions.push(caution(Severity::Note, text.to_owned()));
     }
     if study.options().placement.sector_bytes > 0 {
-        let text = "no file system here: what its journal would write is not measured";
+        let text = match study.shows_journal() {
+            true => JOURNAL_IS_SIMULATED,
+            false => "no file system here: what its journal would write is not measured",
+        };
         cautions.push(caution(Severity::Note, text.to_owned()));
     }
     if study.counted_syncs() {

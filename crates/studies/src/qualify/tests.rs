@@ -617,7 +617,7 @@ fn on_one_target_files_lie_behind_each_other_in_whole_pages() {
     let placement = Placement {
         is_one_target: true,
         sector_bytes: 4_096,
-        reads_only: false,
+        ..Placement::default()
     };
     let product = bundled("etcd").expect("it is bundled");
     let (wal, _) = placement.place(&product, 0);
@@ -626,6 +626,57 @@ fn on_one_target_files_lie_behind_each_other_in_whole_pages() {
     assert_eq!((backend.base_offset_bytes, target), (1 << 30, 0));
     assert_eq!(wal.cache, stripewise_workload::CacheMode::Direct);
     assert_eq!(Placement::size_bytes(&product), (1 << 30) + (512 << 20));
+}
+
+#[test]
+fn a_simulated_array_keeps_the_states_of_files_and_simulates_the_journal_of_growing_ones() {
+    let on = |text: &str, is_simulated| {
+        let options = QualifyOptions {
+            placement: Placement {
+                is_one_target: true,
+                sector_bytes: 4_096,
+                reads_only: false,
+                is_simulated,
+            },
+            ..options(QualifyDesign::Usual)
+        };
+        let study = Qualify::new(text, options).expect("the product is sound");
+        study.with_commits(true)
+    };
+    let note = |study: &Qualify| {
+        let notes = study.sheet().cautions.into_iter().map(|one| one.text);
+        let mut notes = notes.filter(|text| text.starts_with("no file system here"));
+        notes.next().expect("a note")
+    };
+    let (_, etcd) = crate::product::BUNDLED
+        .iter()
+        .find(|(name, _)| *name == "etcd")
+        .expect("it is bundled");
+    for (text, is_simulated, states) in [
+        (ONE, true, ""),
+        (ONE, false, ""),
+        (etcd, true, "preallocated growing"),
+        (etcd, false, "overwritten"),
+    ] {
+        let mut study = on(text, is_simulated);
+        assert_eq!(study.files(), [StudyFile::default()]);
+        while let NextStep::Run(run) = study.next() {
+            let is_journaled = match run.part.as_str() {
+                "commit" => run.jobs[0].workload.base_offset_bytes == (1 << 30) + (256 << 20),
+                // Its log grows, and none of etcd's load.
+                _ => is_simulated && text == ONE,
+            };
+            assert_eq!(run.growing.contains(&true), is_journaled, "{}", run.title);
+            assert!(run.jobs.iter().all(|job| job.targets == [0]));
+            study.completed(run.id, &record(&run, GOOD, Status::Complete));
+        }
+        let commits = study.commits().map_or_else(Vec::new, CommitStudy::records);
+        let mut found: Vec<String> = commits.into_iter().map(|one| one.file).collect();
+        found.dedup();
+        assert_eq!(found.join(" "), states);
+        let has_note = note(&study).contains("its journal is simulated");
+        assert_eq!(has_note, is_simulated, "{}", note(&study));
+    }
 }
 
 #[test]
@@ -639,6 +690,7 @@ fn a_target_that_is_only_read_judges_reads_alone() {
             is_one_target: true,
             sector_bytes: 4_096,
             reads_only: true,
+            ..Placement::default()
         },
         ..options(QualifyDesign::Usual)
     };
@@ -871,6 +923,7 @@ fn commit_methods_are_left_out_after_a_miss_that_ends_all_and_where_nothing_may_
         is_one_target: true,
         sector_bytes: 4_096,
         reads_only: true,
+        ..Placement::default()
     };
     let placed = |placement| QualifyOptions {
         placement,
