@@ -60,7 +60,7 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
             Cell::from(row.id.as_str()),
             if is_of_id { "" } else { row.date.as_str() }.into(),
             row.series.as_str().into(),
-            whole_name(&row.target).into(),
+            Cell::target(&row.target),
             row.what.as_str().into(),
             amount,
             match is_bad {
@@ -71,15 +71,6 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
         ]
     };
     SheetTable::new("", columns, rows.iter().map(row).collect())
-}
-
-/// A path whose blanks do not break it: it is shortened in its middle instead of taking a line for
-/// each of its words.
-fn whole_name(target: &str) -> String {
-    match target.contains(['/', '\\']) {
-        true => target.replace(' ', "\u{a0}"),
-        false => target.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -126,6 +117,11 @@ mod tests {
         let text = table_text(&table, 80, &|_, text| text.to_owned());
         assert!(text.lines().count() <= 5, "{text}");
         assert!(text.contains('\u{2026}'), "{text}");
+        // What is copied from the list is the path.
+        let mut short = row("");
+        short.target = "/data/two words".to_owned();
+        let text = table_text(&history_table(&[short]), 160, &|_, text| text.to_owned());
+        assert!(text.contains(" /data/two words "), "{text}");
     }
 
     #[test]
