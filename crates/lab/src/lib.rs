@@ -24,4 +24,5 @@ pub use answer::{AnswerPlan, BLOCK_RUNS};
 pub use budget::{BenchPlan, IN_FLIGHT_MAX, LadderOptions, QUICK_TIME_NS, plan_bench};
 pub use climb::{Ended, Series, SeriesPlan, SeriesRun, longest_ns, most_ns};
 pub use series::{SeriesKind, StepTime};
+pub use step::latency_of;
 pub use summary::{series_of, summarise};

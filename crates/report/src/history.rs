@@ -60,7 +60,7 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
             Cell::from(row.id.as_str()),
             if is_of_id { "" } else { row.date.as_str() }.into(),
             row.series.as_str().into(),
-            row.target.as_str().into(),
+            Cell::target(&row.target),
             row.what.as_str().into(),
             amount,
             match is_bad {
@@ -105,6 +105,23 @@ mod tests {
         for number in ["427,000", "427,149"] {
             assert!(text.contains(number), "{text}");
         }
+    }
+
+    #[test]
+    fn a_path_with_blanks_is_shortened_and_not_broken() {
+        let mut spaced = row("");
+        spaced.target =
+            "/data/a name that has many more words than a table has room for".to_owned();
+        spaced.what = "random read".to_owned();
+        let table = history_table(&[spaced]);
+        let text = table_text(&table, 80, &|_, text| text.to_owned());
+        assert!(text.lines().count() <= 5, "{text}");
+        assert!(text.contains('\u{2026}'), "{text}");
+        // What is copied from the list is the path.
+        let mut short = row("");
+        short.target = "/data/two words".to_owned();
+        let text = table_text(&history_table(&[short]), 160, &|_, text| text.to_owned());
+        assert!(text.contains(" /data/two words "), "{text}");
     }
 
     #[test]

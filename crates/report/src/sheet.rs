@@ -282,9 +282,19 @@ pub struct Cell {
     pub bound: Option<AnswerBound>,
     /// Shown in colour, if there is colour.
     pub judgement: Option<Judgement>,
+    /// A path, which is not broken at its blanks: a long one is shortened in its middle.
+    pub is_path: bool,
 }
 
 impl Cell {
+    /// The name of a target, which may be a path.
+    pub fn target(name: &str) -> Cell {
+        Cell {
+            is_path: name.contains(['/', '\\']),
+            ..Cell::from(name)
+        }
+    }
+
     /// A displayed text and its exact number.
     pub fn exact(text: impl Into<String>, value: f64) -> Cell {
         Cell {

@@ -61,8 +61,9 @@ pub struct ExceedanceLine {
 
 /// The confidence of an interval.
 const LEVEL: f64 = 0.95;
-/// The confidence that a load holds. Further runs are made until that is so, and the load is one whose
-/// first runs were quiet: at 95 % for each, 11 to 18 in a hundred were wrong at the border, so 3 to 6.
+/// The confidence that a load holds. Further runs are made until that is so, and the load is one
+/// whose first runs were quiet: at 95 % for each, 11 to 18 in a hundred were wrong at the border, so
+/// 3 to 6.
 const WITHIN_LEVEL: f64 = 0.98;
 /// Shares above this multiple of the allowed one are saturated.
 pub const EXCEEDANCE_SATURATED: f64 = 12.0;
@@ -280,8 +281,9 @@ fn fieller(line: &ExceedanceLine, variance: Matrix, degrees: f64, share: f64) ->
 /// Whether the share is at most the allowed one, from runs at a load or at higher ones.
 ///
 /// Slow operations come in clusters, and runs without any say only that clusters are rare: none in
-/// a time t leaves up to 4/t, with the confidence that is asked for. What was seen counts as clusters of [`STALL_S`], or longer ones if the
-/// runs differ by more than those would make them, whose number is a Poisson variable.
+/// a time t leaves up to 4/t, with the confidence that is asked for. What was seen counts as
+/// clusters of [`STALL_S`], or longer ones if the runs differ by more than those would make them,
+/// whose number is a Poisson variable.
 pub fn exceedance_is_within(runs: &[ExceedanceRun], allowed: f64) -> bool {
     let count = runs.len() as f64;
     let operations = runs.iter().map(|run| run.operations).sum::<u64>() as f64;

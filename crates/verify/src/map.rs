@@ -518,10 +518,10 @@ mod tests {
                         let generation = map.issue(block);
                         assert!(generation > before);
                         let (oldest, newest) = map.range(block);
-                        assert!((before..generation).contains(&oldest) || oldest >= generation);
-                        assert!(newest >= generation);
+                        assert!(oldest >= before && newest >= generation);
                         map.settle(block, generation, true);
-                        assert!(map.range(block).0 > before);
+                        // Not above `before`: one that has not ended may have begun before both.
+                        assert!(map.range(block).0 >= before.max(1));
                     }
                 });
             }

@@ -129,6 +129,17 @@ fn an_interrupted_experiment_goes_on_without_repeating_a_block() {
 }
 
 #[test]
+fn an_experiment_that_another_process_is_measuring_is_not_resumed() {
+    let desk = Desk::new();
+    let running = measuring(&desk);
+    let id = experiment(&desk).at("id").text();
+    desk.run(&["lab", "resume", &id, "--busy-ok"])
+        .failed(2, &["still being measured by another process", "hint: "]);
+    running.signal(Signal::INT);
+    running.wait().ended(130);
+}
+
+#[test]
 fn an_experiment_whose_process_was_killed_goes_on() {
     let desk = Desk::new();
     let running = measuring(&desk);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use stripewise_lab::compare::Requirement;
+use stripewise_lab::latency_of;
 use stripewise_results::RunRecord;
 use stripewise_stats::{PLATEAU_SHARE, Slo, median};
 
@@ -46,11 +47,11 @@ fn load_of_answer(then: &[RunRecord], part: &str) -> Option<u64> {
         let Some(job) = run.jobs.first() else {
             continue;
         };
-        let Some(latency) = &job.leading().latency_ns else {
+        let Some(latency_ns) = latency_of(job, slo) else {
             continue;
         };
         let (latencies, rates) = loads.entry(in_flight(run)).or_default();
-        latencies.push(latency.limited(slo.percentile) as f64);
+        latencies.push(latency_ns as f64);
         rates.push(job.outcome.iops);
     }
     let is_within = |latencies: &[f64]| {
@@ -110,6 +111,16 @@ mod tests {
         assert_eq!(loads("p99<20ms", &plateau), [16]);
         let slow = [run(1, 50.0, 30), run(2, 90.0, 40)];
         assert_eq!(loads("p99<20ms", &slow), [1]);
+    }
+
+    #[test]
+    fn what_was_in_flight_at_the_stop_counts_for_a_limit_on_the_maximum() {
+        let mut stalled = [run(3, 300.0, 10), run(4, 380.0, 19), run(5, 420.0, 24)];
+        for one in &mut stalled {
+            one.latency_limit = Some("max<30ms".to_owned());
+        }
+        stalled[2].jobs[0].outcome.drain.latency_ns_max = 900_000_000;
+        assert_eq!(loads("p99<20ms", &stalled), [4]);
     }
 
     #[test]

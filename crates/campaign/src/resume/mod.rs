@@ -15,6 +15,7 @@ use crate::steps::experiment::target_range::find;
 use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::session::{ResumeLimits, resume_layouts};
 use crate::steps::layouts::stored_layouts::StoredLayouts;
+use crate::steps::resuming::refuse_measured_elsewhere;
 use crate::steps::sessions::LabSession;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -47,7 +48,8 @@ pub struct ResumeOptions {
 /// Continues the experiment of this id.
 ///
 /// # Errors
-/// If it is not known, or cannot continue. The session contains later failures.
+/// If it is not known, another process is measuring it, or it cannot continue. The session
+/// contains later failures.
 pub fn resume(
     context: &Context,
     id: &str,
@@ -56,6 +58,7 @@ pub fn resume(
 ) -> Outcome<LabSession> {
     let mut store = context.open_store_there()?;
     let id = store.full_name(id)?;
+    refuse_measured_elsewhere(&store, &id)?;
     if let Some(stored) = StoredLayouts::load(&store, &id)? {
         let limits = ResumeLimits {
             margin_percent: options.precision_percent,

@@ -234,6 +234,10 @@ fn of_each(
     meant.iter().filter_map(verdict).collect()
 }
 
+/// Why requirements of one series do not say of which.
+const UNCLEAR: &str =
+    "it is not clear which series is to keep both the rate and the latency: name it in both";
+
 /// The verdict of each requirement that is judged with others: a rate and a latency
 /// of one series. `None` for one judged by itself.
 fn judged_together(
@@ -250,7 +254,8 @@ fn judged_together(
         Err(unclear) => {
             let of_unclear = |one: &Requirement| {
                 let text = one.to_string();
-                unclear.texts.contains(&text).then(|| unclear_record(text))
+                let is_unclear = unclear.texts.contains(&text);
+                is_unclear.then(|| undecided(&text, UNCLEAR))
             };
             return required.iter().map(of_unclear).collect();
         }
@@ -270,12 +275,11 @@ fn judged_together(
     required.iter().map(of_one).collect()
 }
 
-fn unclear_record(requirement: String) -> RequirementRecord {
+/// A requirement of which nothing can be said, with the reason.
+fn undecided(requirement: &str, why: &str) -> RequirementRecord {
     RequirementRecord {
-        requirement,
-        measured_words: "it is not clear which series is to keep both the rate and the latency: \
-                         name it in both"
-            .to_owned(),
+        requirement: requirement.to_owned(),
+        measured_words: why.to_owned(),
         undecided: true,
         ..RequirementRecord::default()
     }
@@ -342,12 +346,10 @@ fn requested_of(runs: &[&RunRecord]) -> (Vec<Requirement>, Vec<RequirementRecord
     for text in texts.iter() {
         match text.parse::<Requirement>() {
             Ok(one) => required.push(one),
-            Err(error) => not_judged.push(RequirementRecord {
-                requirement: text.clone(),
-                measured_words: format!("it {}; {}", error.problem(), error.hint()),
-                undecided: true,
-                ..RequirementRecord::default()
-            }),
+            Err(error) => {
+                let why = format!("it {}; {}", error.problem(), error.hint());
+                not_judged.push(undecided(text, &why));
+            }
         }
     }
     (required, not_judged)

@@ -374,7 +374,11 @@ impl Shape {
         let cells: Vec<(&Cell, Vec<String>)> = columns
             .map(|(at, width)| {
                 let cell = row.get(*at).unwrap_or(&empty);
-                (cell, wrapped_lines(&cell.text, *width))
+                let lines = match cell.is_path {
+                    true => vec![shortened(&cell.text, *width)],
+                    false => wrapped_lines(&cell.text, *width),
+                };
+                (cell, lines)
             })
             .collect();
         let height = cells.iter().map(|(_, lines)| lines.len()).max();
@@ -443,7 +447,10 @@ fn cells_width(table: &SheetTable, index: usize) -> usize {
 /// The width of the longest word of a column for which `counts` is true.
 fn longest_word(table: &SheetTable, index: usize, counts: fn(&str) -> bool) -> usize {
     let cells = table.rows.iter().filter_map(|row| row.get(index));
-    let words = cells.flat_map(|cell| unbroken(&cell.text));
+    let words = cells.flat_map(|cell| match cell.is_path {
+        true => vec![cell.text.clone()],
+        false => unbroken(&cell.text),
+    });
     let words = words.filter(|word| counts(word));
     words.map(|word| word.width()).max().unwrap_or(0)
 }

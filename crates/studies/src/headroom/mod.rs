@@ -28,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
 use stripewise_results::{Counting, FidelityRecord, RunRecord, Status};
-use stripewise_stats::{ExceedanceDesign, Slo};
+use stripewise_stats::{EXCEEDANCE_SATURATED, ExceedanceDesign, Slo};
 use stripewise_workload::Workload;
 
 /// Ramp before measuring, in which queues fill.
@@ -518,7 +518,7 @@ impl Study for Headroom {
             }
         }
         let question = &mut self.questions[index];
-        if (over as f64) < 12.0 * allowed * operations as f64 {
+        if (over as f64) < EXCEEDANCE_SATURATED * allowed * operations as f64 {
             for (sum, more) in question.kinds.iter_mut().zip(kinds) {
                 sum.operations += more.operations;
                 sum.beyond += more.beyond;

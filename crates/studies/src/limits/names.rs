@@ -130,7 +130,7 @@ impl VolumeTable {
         let mut types = table.volume.iter();
         match types.find(|one| !one.spans().all(Span::is_possible)) {
             Some(one) => Err(format!(
-                "{}: a rate is above 0, and of two numbers the first is the least",
+                "{}: a rate is above 0, and the lower of two numbers comes first",
                 one.name
             )),
             None => Ok(table),

@@ -220,7 +220,11 @@ impl Qualify {
         }
         if judge::is_close(most, limit) && judge::shows_rate(&self.product, required).is_none() {
             return Err(InputError::new(
-                format!("{}: within 2 % of it, which is too close to tell", what()),
+                format!(
+                    "{}: {} of it, which is too close to tell",
+                    what(),
+                    judge::close_words()
+                ),
                 "require a latency at that rate as well (p99, p999 or max of the same job), or \
                  leave out the rate of the job",
             ));
