@@ -116,8 +116,7 @@ impl Store {
                 continue;
             }
             let owner = owner_at(row, 2)?;
-            let is_here = (owner.pid, &owner.process_start) == (here.pid, &here.process_start);
-            if is_series && !is_here && here.sees_alive(&owner) {
+            if is_series && here.sees_alive_elsewhere(&owner) {
                 continue;
             }
             let started_at: String = row.get(7)?;

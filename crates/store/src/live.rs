@@ -38,6 +38,9 @@ const BOOTS: &str = "SELECT id, owner_boot_id FROM runs ORDER BY run_number";
 const OWNER: &str = "SELECT owner_pid, owner_process_start, owner_boot_id, \
      owner_pid_namespace, owner_host FROM runs WHERE id = ?1";
 
+const OWNER_OF_NEWEST: &str = "SELECT owner_pid, owner_process_start, owner_boot_id, \
+     owner_pid_namespace, owner_host FROM runs WHERE series = ?1 ORDER BY run_number DESC LIMIT 1";
+
 impl Store {
     /// Unfinished runs, most recently begun first. Includes runs whose process is gone until the
     /// store is next opened for writing.
@@ -82,6 +85,21 @@ impl Store {
             (false, true) => Some(false),
             (false, false) => None,
         })
+    }
+
+    /// Whether another process is measuring this series: the one that wrote its newest run is
+    /// alive. Between two runs, none is in progress.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn is_measured_elsewhere(&self, series: &str) -> Result<bool> {
+        let owner = self
+            .connection
+            .query_row(OWNER_OF_NEWEST, [series], |row| owner_at(row, 0))
+            .optional()
+            .map_err(|error| self.sqlite_error("find who writes a series", error))?;
+        let here = Owner::of_this_process("");
+        Ok(owner.is_some_and(|owner| here.sees_alive_elsewhere(&owner)))
     }
 
     /// Upper bound of the time remaining after a run when it began, in nanoseconds: that of the

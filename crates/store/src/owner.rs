@@ -52,6 +52,12 @@ impl Owner {
         same_place && !self.sees_gone(other)
     }
 
+    /// Whether `other` is another process, which is certainly alive.
+    pub(crate) fn sees_alive_elsewhere(&self, other: &Owner) -> bool {
+        let is_here = (other.pid, &other.process_start) == (self.pid, &self.process_start);
+        !is_here && self.sees_alive(other)
+    }
+
     fn sees_gone_with(&self, other: &Owner, start_of: &dyn Fn(u32) -> Option<String>) -> bool {
         if self.boot_id.is_empty() || other.boot_id.is_empty() {
             return false;

@@ -30,16 +30,12 @@ pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
     }
 }
 
-/// Refuses a series of which another process is measuring a run: both would store it.
+/// Refuses a series that another process is measuring: both would store it.
 ///
 /// # Errors
 /// If there is such a process, or the store cannot be read.
 pub fn refuse_measured_elsewhere(store: &Store, id: &str) -> Outcome<()> {
-    let unfinished = store.unfinished_runs()?;
-    let mut of_series = unfinished
-        .iter()
-        .filter(|one| one.run.series.as_deref() == Some(id));
-    match of_series.any(|one| one.is_alive == Some(true)) {
+    match store.is_measured_elsewhere(id)? {
         false => Ok(()),
         true => Err(Failure::usage(
             format!("{id} is still being measured by another process"),

@@ -11,8 +11,9 @@ use crate::switches::hints::{Words, replace_hints, replace_stored_hints};
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
-    ShownAs, check, delete as forget, experiment, layouts, list as list_stored, measurement,
-    qualification, runs_for_rows, salvage as save_readable, show as load, shown_as, since,
+    ShownAs, being_measured, check, delete as forget, experiment, layouts, list as list_stored,
+    measurement, qualification, runs_for_rows, salvage as save_readable, show as load, shown_as,
+    since,
 };
 use stripewise_campaign::qualify::QualifyResult;
 use stripewise_report::{
@@ -99,6 +100,13 @@ pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter>
 /// Runs, or benches, are rows of one table; results of other kinds, and lines of `-q`, follow each
 /// other.
 fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
+    if names.iter().any(|name| name.starts_with("last"))
+        && let Ok(Some(id)) = being_measured(context)
+    {
+        context.output.note(format!(
+            "{id} is still being measured: `stripewise history show {id}` prints what it has so far"
+        ));
+    }
     if names.len() < 2 {
         return show_together(context, names, look);
     }

@@ -135,6 +135,9 @@ fn decides(study: &Qualify, open: &[(&ProductRequirement, &Judgement)]) -> Strin
     };
     let usual = format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000);
     match study.options().design {
+        _ if study.is_being_measured && study.is_judging() => {
+            "Its next minutes may decide it: `stripewise watch` follows them.".to_owned()
+        }
         QualifyDesign::Quick if study.is_judging() => format!(
             "--resume goes on, and can still show a miss. To decide it, run it without --quick: up \
              to {usual} of measuring."
@@ -457,7 +460,7 @@ impl Qualify {
         self.reads_only() && self.product().jobs[one.job].workload.writes()
     }
 
-    /// The verdict; if the run was stopped, that comes first, since more may change it.
+    /// The verdict; if it is not at its end, that comes first, since more may change it.
     fn verdict_words(&self) -> String {
         let verdict = self.verdict();
         let word = verdict.word();
@@ -469,13 +472,17 @@ impl Qualify {
         }
     }
 
-    /// How far it got, if it was stopped before its end.
+    /// How far it got, if it was stopped before its end, or is still being measured.
     pub(super) fn stopped(&self) -> Option<String> {
         let phases = 0..self.state.phases.len();
         let most = phases.map(|phase| self.seconds_most(phase)).max();
         let [done, most] = [self.seconds(), most.unwrap_or(0)]
             .map(|seconds| format_duration(seconds * 1_000_000_000));
         let words = match self.seconds() {
+            0 if self.is_being_measured => "still being measured, in its first minute".to_owned(),
+            _ if self.is_being_measured => {
+                format!("still being measured, {done} of at most {most} done")
+            }
             0 => "stopped before a second was measured".to_owned(),
             _ => format!("stopped after {done} of at most {most} of measuring"),
         };

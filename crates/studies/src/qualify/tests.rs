@@ -157,6 +157,14 @@ fn what_was_stopped_says_so_first() {
     );
     let origin = Origin::default();
     assert_eq!(QualifyDocument::of(&study, &origin).warnings[0], stopped);
+    study.set_being_measured(true);
+    let (_, words) = study.sheet().verdict.expect("there is one");
+    let going_on = "Still being measured, 2 m of at most 30 m done, undecided so far";
+    assert_eq!(words, going_on);
+    assert!(!QualifyDocument::of(&study, &origin).resumable);
+    let details = study.sheet().details;
+    assert!(!details.iter().any(|one| one.contains("--resume")));
+    study.set_being_measured(false);
     drive(&mut study, GOOD);
     assert_eq!(study.stopped(), None);
     assert!(study.line().starts_with("one: met ("), "{}", study.line());
