@@ -92,6 +92,11 @@ impl Simulated {
         self.spec.limit.burst_operations > 0 || self.spec.limit.burst_bytes > 0
     }
 
+    /// Whether it stalls now and then.
+    pub const fn stalls(&self) -> bool {
+        self.spec.faults.stall_ns > 0
+    }
+
     /// The credits that this workload may spend above the caps of the volume: of operations, and
     /// of bytes.
     pub fn credits(&self, workload: &Workload) -> [Option<BurstCredit>; 2] {

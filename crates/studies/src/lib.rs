@@ -19,6 +19,7 @@ pub use run::{FileState, NextStep, PlacedJob, Run, RunId, StudyFile, StudyTime};
 
 use stripewise_report::Sheet;
 use stripewise_results::RunRecord;
+use stripewise_units::format_bytes;
 
 /// The origin of a document: target, host and time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +40,15 @@ pub fn if_readable<'de, T: serde::de::DeserializeOwned, D: serde::Deserializer<'
 ) -> Result<Option<T>, D::Error> {
     let value = <serde_json::Value as serde::Deserialize>::deserialize(stored)?;
     Ok(serde_json::from_value(value).ok())
+}
+
+/// What a load without a rate writes in this time, for its plan: that is up to the target.
+pub fn unbounded_writes(seconds: u64) -> String {
+    let bytes = seconds.saturating_mul(100 << 20);
+    format!(
+        "as fast as the target allows ({} at 100 MiB/s)",
+        format_bytes(bytes)
+    )
 }
 
 /// Decides which run comes next.

@@ -443,6 +443,13 @@ fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
         .collect();
     assert_eq!(rows[0], "limits sim:ebs-gp3 caps, 125.0 MiB/s 3,000");
     assert_eq!(rows[1], "qualify sim:disk-7k2 etcd missed");
+    // A row for each of its minutes would push the verdict off the screen.
+    let show = ["history", "show", "last~1"];
+    let shown = desk.run(&show).done().stdout;
+    assert!(shown.contains("(--explain lists them)"), "{shown}");
+    assert!(!shown.contains("MiB/s"), "{shown}");
+    let explained = desk.run(&[&show[..], &["--explain"]].concat()).done();
+    assert!(explained.stdout.contains("MiB/s"), "{}", explained.stdout);
     assert!(
         rows[2].starts_with("bench sim:raid10-10k random-read "),
         "{listed}"

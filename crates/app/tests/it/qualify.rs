@@ -353,6 +353,17 @@ fn what_another_process_is_measuring_is_not_resumed() {
     until_measured(&desk, &mut running, 1);
     desk.run(&["qualify", "--resume", "last", "--busy-ok"])
         .failed(2, &["still being measured by another process", "hint: "]);
+    let runs = desk.json(&["history"]);
+    let id = runs.at("history").items()[0].at("series").text().to_owned();
+    let shown = desk.run(&["history", "show", &id]).done().stdout;
+    assert!(
+        shown.contains("Still being measured, in its first minute"),
+        "{shown}"
+    );
+    assert!(!shown.contains("--resume"), "{shown}");
+    let is_measured = format!("{id} is still being measured: ");
+    desk.run(&["history", "show", "last"])
+        .failed(2, &[&is_measured, "hint: "]);
     running.signal(Signal::INT);
     running.wait().ended(130);
 }

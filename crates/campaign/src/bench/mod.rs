@@ -21,6 +21,7 @@ use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::pilot::{announced, longest_ns};
+use stripewise_conductor::simulated::Simulated;
 use stripewise_conductor::targets::{
     OpenTarget, judge_requirements, open_nothing, reads_instead, warn_of_one_pass,
 };
@@ -49,7 +50,7 @@ const QUALIFY_SIZE_BYTES: u64 = 100 << 30;
 /// One of many simulated runs for an answer needs fewer operations than a step: a p99 of
 /// 10,000 is based on a hundred.
 const SIMULATED_ANSWER_OPERATIONS_MIN: u64 = 10_000;
-/// Seed of the steps after a pilot; no other run uses it.
+/// Seed of steps that differ from each other; no other run uses it.
 const SEED_OF_STEPS: u64 = 1 << 34;
 
 /// Parameters of a bench.
@@ -590,9 +591,11 @@ impl Steps<'_> {
     }
 
     /// With a full cache, a step must not write where the previous one did: dirty data in the
-    /// cache would be overwritten there. Runs for the answer never do.
+    /// cache would be overwritten there. On a simulated array that stalls, it must not begin when
+    /// the previous one did: a stall would be in all steps or in none. Runs for the answer never do.
     fn unlike_earlier(&self, workload: Workload, answer_block: Option<u32>) -> Workload {
-        if self.how.sustained.is_none() || answer_block.is_some() {
+        let stalls = self.opened[0].simulated().is_some_and(Simulated::stalls);
+        if (self.how.sustained.is_none() && !stalls) || answer_block.is_some() {
             return workload;
         }
         let number = SEED_OF_STEPS + self.records.len() as u64;

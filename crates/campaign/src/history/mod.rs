@@ -109,6 +109,26 @@ impl History {
     }
 }
 
+/// What another process is measuring now, by its id; `last` is what was measured before it.
+pub fn being_measured(context: &Context) -> Outcome<Option<String>> {
+    let Some(store) = context.open_store_if_any()? else {
+        return Ok(None);
+    };
+    let filter = Filter {
+        limit: Some(1),
+        ..Filter::default()
+    };
+    let Some(newest) = store.list_readable(&filter)?.runs.pop() else {
+        return Ok(None);
+    };
+    let is_running = newest.status == Status::Running;
+    Ok(match newest.series {
+        Some(series) => store.is_measured_elsewhere(&series)?.then_some(series),
+        None if is_running && store.is_alive(&newest.id)? == Some(true) => Some(newest.id),
+        None => None,
+    })
+}
+
 /// The answer of a stored qualification. `None` if `name` is something else.
 pub fn qualification(context: &Context, name: &str) -> Outcome<Option<QualifyResult>> {
     let Some(store) = context.open_store_if_any()? else {

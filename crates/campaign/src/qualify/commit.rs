@@ -12,8 +12,8 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_store::Store;
-use stripewise_studies::Study;
 use stripewise_studies::commit::CommitStudy;
+use stripewise_studies::{Study, unbounded_writes};
 use stripewise_targets::{ErrorKind, HAS_OPERATION_FLAGS, Size};
 use stripewise_units::{format_duration, is_sim_target};
 
@@ -107,6 +107,8 @@ fn go(
         "Time: {} of measuring; every method in random order, five times.",
         format_duration(study.time().left_ns)
     ));
+    let seconds = study.time().left_ns / 1_000_000_000;
+    context.plan(format!("  Written: {}.", unbounded_writes(seconds)));
     if is_sim_target(&target) {
         context.plan(TIMES_ARE_SIMULATED);
     }

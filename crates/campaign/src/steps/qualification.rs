@@ -203,12 +203,17 @@ pub fn answered(store: &Store, name: &str) -> Outcome<Option<QualifyResult>> {
     let Some(stored) = StoredQualification::named(store, &name)? else {
         return Ok(None);
     };
+    let is_measured = store.is_measured_elsewhere(&name)?;
     let answer = match stored.study()? {
-        StoredStudy::Product(study) => {
+        StoredStudy::Product(mut study) => {
+            study.set_being_measured(is_measured);
             let exit = exit_of_verdict(study.verdict());
             qualified(&study, &stored, exit, None)
         }
-        StoredStudy::Commit(study) => compared(&study, &stored, Exit::Done, None),
+        StoredStudy::Commit(mut study) => {
+            study.set_being_measured(is_measured);
+            compared(&study, &stored, Exit::Done, None)
+        }
     };
     Ok(Some(answer))
 }

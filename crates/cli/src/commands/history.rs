@@ -11,8 +11,9 @@ use crate::switches::hints::{Words, replace_hints, replace_stored_hints};
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
-    ShownAs, check, delete as forget, experiment, layouts, list as list_stored, measurement,
-    qualification, runs_for_rows, salvage as save_readable, show as load, shown_as, since,
+    ShownAs, being_measured, check, delete as forget, experiment, layouts, list as list_stored,
+    measurement, qualification, runs_for_rows, salvage as save_readable, show as load, shown_as,
+    since,
 };
 use stripewise_campaign::qualify::QualifyResult;
 use stripewise_report::{
@@ -99,6 +100,13 @@ pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter>
 /// Runs, or benches, are rows of one table; results of other kinds, and lines of `-q`, follow each
 /// other.
 fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
+    if names.iter().any(|name| name.starts_with("last"))
+        && let Ok(Some(id)) = being_measured(context)
+    {
+        context.output.note(format!(
+            "{id} is still being measured: `stripewise history show {id}` prints what it has so far"
+        ));
+    }
     if names.len() < 2 {
         return show_together(context, names, look);
     }
@@ -136,7 +144,7 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
             return Ok(Exit::Done);
         }
         let (sheet, line) = stored.answer()?;
-        let whole = || context.sheet_text(&with_origin(context, names, sheet));
+        let whole = || context.sheet_text(&with_origin(context, names, sheet, false));
         print_answer(context, whole, || line);
         return Ok(Exit::Done);
     }
@@ -151,10 +159,11 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
             return Ok(Exit::Done);
         }
         // A comparison of commit methods has hundreds of runs, all of which are in its table.
-        let is_all = found.is_commit_alone();
+        let is_commit = found.is_commit_alone();
+        let is_all = is_commit || is_brief(look);
         let line = qualify::line(&found);
         let whole = || match is_all {
-            true => context.sheet_text(&with_origin(context, names, found.sheet)),
+            true => context.sheet_text(&with_origin(context, names, found.sheet, !is_commit)),
             false => context.sheet_text(&without_again(found.sheet)),
         };
         print_answer(context, whole, || line);
@@ -201,8 +210,7 @@ fn print_conclusion(
         (sheet, found.line(&document.runs))
     });
     let is_check = stored_check.is_some();
-    // Hundreds of runs would push the answer of an experiment off the screen.
-    let is_brief = !is_check && !look.explain && look.percentiles.is_empty();
+    let is_brief = !is_check && is_brief(look);
     let stored = match stored_check {
         None => layouts(context, name, look.explain)?,
         found => found,
@@ -232,9 +240,8 @@ fn print_conclusion(
         return Ok(true);
     }
     if is_brief {
-        let runs = format!("{}  (--explain lists them)", document.runs.len());
         sheet.pointers = runs_origin(document);
-        sheet.pointers.push(("Runs".to_owned(), runs));
+        sheet.pointers.push(unlisted(document));
     }
     context.output.print_lines(&context.sheet_text(&sheet));
     if !is_brief {
@@ -243,11 +250,36 @@ fn print_conclusion(
     Ok(is_brief)
 }
 
-/// Replaces the command that shows the result again by the origin of its runs.
-fn with_origin(context: &Context, names: &[String], mut sheet: Sheet) -> Sheet {
+/// Whether an answer is shown without its runs: hundreds of them, or one a minute, would push it
+/// off the screen.
+fn is_brief(look: &RunsLook<'_>) -> bool {
+    !look.explain && look.percentiles.is_empty()
+}
+
+/// The number of runs that are not listed, but for those of commit methods, which never are.
+fn unlisted(document: &Document) -> (String, String) {
+    let runs = document.runs.iter();
+    let count = runs
+        .filter(|run| !QualifyResult::is_of_commits(run))
+        .count();
+    (
+        "Runs".to_owned(),
+        format!("{count}  (--explain lists them)"),
+    )
+}
+
+/// Replaces the command that shows the result again by the origin of its runs, with their number
+/// where --explain lists them.
+fn with_origin(
+    context: &Context,
+    names: &[String],
+    mut sheet: Sheet,
+    explain_lists: bool,
+) -> Sheet {
     // Measurements such as a profile have no runs.
-    let origin = load(context, names).map(|document| runs_origin(&document));
-    if let Ok(origin) = origin {
+    if let Ok(document) = load(context, names) {
+        let mut origin = runs_origin(&document);
+        origin.extend(explain_lists.then(|| unlisted(&document)));
         sheet = without_again(sheet);
         sheet.pointers.splice(0..0, origin);
     }

@@ -94,6 +94,9 @@ pub struct CommitStudy {
     /// Of a product: what it has of all this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     section: Option<CommitSection>,
+    /// Another process is measuring it now.
+    #[serde(skip)]
+    is_being_measured: bool,
 }
 
 impl CommitStudy {
@@ -114,6 +117,7 @@ impl CommitStudy {
             atomic_writes: None,
             interrupted: false,
             section: None,
+            is_being_measured: false,
         }
         .with_empty_cells()
     }
@@ -126,6 +130,16 @@ impl CommitStudy {
             ..self
         }
         .with_empty_cells()
+    }
+
+    /// Another process is measuring it now.
+    pub(crate) fn is_being_measured(&self) -> bool {
+        self.is_being_measured
+    }
+
+    /// Whether another process is measuring it now: it was not stopped.
+    pub fn set_being_measured(&mut self, is_being_measured: bool) {
+        self.is_being_measured = is_being_measured && !self.is_whole();
     }
 
     /// The same of a product; none where no method of it is to be had.

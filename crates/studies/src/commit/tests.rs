@@ -73,6 +73,9 @@ fn what_was_stopped_says_first_how_far_it_came() {
     let mut study = CommitStudy::new(true, true, 1);
     let begun = study.sheet().answer;
     assert_eq!(begun, "stopped after 0 of 450 runs; nothing was measured");
+    study.set_being_measured(true);
+    let going_on = study.sheet().answer;
+    assert!(going_on.starts_with("still being measured, 0 of 450 runs done; "));
     study.done = 450;
     assert!(study.is_whole());
     assert_eq!(study.sheet().answer, "nothing was measured");

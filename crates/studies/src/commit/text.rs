@@ -86,7 +86,10 @@ fn words(method: CommitMethod) -> Vec<String> {
 
 fn stopped(study: &CommitStudy) -> String {
     let all = study.cells.len() * BLOCKS as usize;
-    format!("stopped after {} of {all} runs", study.done)
+    match study.is_being_measured {
+        true => format!("still being measured, {} of {all} runs done", study.done),
+        false => format!("stopped after {} of {all} runs", study.done),
+    }
 }
 
 pub(super) fn cautions(study: &CommitStudy, is_fast_known: bool) -> Vec<Caution> {

@@ -37,6 +37,8 @@ const BRACKET_LOADS_MAX: u32 = 9;
 const BRACKET_WIDTH: f64 = 0.05;
 /// Number of long runs that must all fail before the answer is marked as short-lived.
 const CONFIRMING_RUNS: u32 = 2;
+/// None of some events in a time t leaves up to three in as long, at 95 %.
+const UNSEEN: f64 = 3.0;
 /// Most long runs at the lower end of a bracket.
 const PROVING_RUNS_MAX: usize = 5;
 
@@ -128,6 +130,16 @@ impl Search {
         let is_open = self.found.is_none_or(|found| found.low.is_none());
         let is_held = pooled(&all) <= self.options.share && !self.is_within_from(factor);
         (is_open && is_held).then(|| (factor, long.map(|run| run.planned.length_ns).sum()))
+    }
+
+    /// How rare stalls are that no run may have met, where the lower end is that of a line, which
+    /// knows nothing of them: one in so many seconds.
+    pub(super) fn unseen_stalls_s(&self) -> Option<u64> {
+        let low = self.found?.low?;
+        let runs = self.runs.iter();
+        let runs = runs.filter(|run| run.planned.purpose != Purpose::Climb);
+        let seconds: f64 = runs.map(|run| run.counts().seconds).sum();
+        (!self.is_within_from(low)).then_some((seconds / UNSEEN) as u64)
     }
 
     pub(super) fn of_purpose(

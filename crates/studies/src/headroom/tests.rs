@@ -232,6 +232,15 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
     // What was given is not proposed.
     let has = |sheet: &Sheet, text: &str| sheet.details.iter().any(|one| one.contains(text));
     assert!(has(&sheet, "(--confirm 10m looks further)"));
+    // No run may have met them, and the line knows nothing of them.
+    let runs = study.questions[0].search.runs().iter();
+    let runs = runs.filter(|run| run.planned.purpose != Purpose::Climb);
+    let all_s = runs.map(|run| run.planned.length_ns).sum::<u64>() / 1_000_000_000;
+    let each = stripewise_units::format_duration(all_s / 3 * 1_000_000_000);
+    assert!(has(
+        &sheet,
+        &format!("stalls rarer than one in {each} may be")
+    ));
     study.options.confirm_ns = 600_000_000_000;
     assert!(has(&study.sheet(), "(a longer --confirm looks further)"));
 }
@@ -303,6 +312,7 @@ fn a_load_holds_only_once_enough_was_seen_of_it() {
     let search = quiet(0.01, 0);
     assert_eq!((long(&search), search.unproven()), (3, None));
     assert_eq!(search.found().unwrap().bound, Bound::AtLeast);
+    assert_eq!(search.unseen_stalls_s(), None);
     // Stalls that short runs missed: 0.8 % in ten minutes may be more another time.
     let search = quiet(0.01, 8);
     let all_ns = 5 * 120_000_000_000;

@@ -204,15 +204,22 @@ fn details(study: &Headroom) -> Vec<String> {
         .questions()
         .iter()
         .filter(|_| study.refused().is_none());
-    let held = answered.find_map(|question| study.held_ns(question));
-    let held = held.map(|ns| {
+    let held = answered.find_map(|question| {
+        let unseen_s = question.search.unseen_stalls_s();
+        Some((study.held_ns(question)?, unseen_s))
+    });
+    let held = held.map(|(ns, unseen_s)| {
         let longer = match ns < CONFIRM_NS {
             true => "--confirm 10m",
             false => "a longer --confirm",
         };
+        let stalls = unseen_s.map_or_else(String::new, |seconds| {
+            let each = format_duration(seconds * 1_000_000_000);
+            format!("; stalls rarer than one in {each} may be missing from it")
+        });
         format!(
             "Held for {} at the lower end: a burst credit that lasts longer was not spent, and is \
-             in the answer ({longer} looks further).",
+             in the answer{stalls} ({longer} looks further).",
             format_duration(ns)
         )
     });

@@ -127,6 +127,8 @@ pub struct Qualify {
     options: QualifyOptions,
     state: State,
     judgements: Vec<Judgement>,
+    /// Another process is measuring it now.
+    is_being_measured: bool,
 }
 
 impl Qualify {
@@ -239,6 +241,7 @@ impl Qualify {
             options,
             state,
             judgements: Vec::new(),
+            is_being_measured: false,
         };
         study.judge();
         study
@@ -323,6 +326,14 @@ impl Qualify {
             .map(|phase| self.seconds_of(phase))
             .max()
             .unwrap_or(0)
+    }
+
+    /// Whether another process is measuring it now: it was not stopped.
+    pub fn set_being_measured(&mut self, is_being_measured: bool) {
+        self.is_being_measured = is_being_measured && self.is_open();
+        if let Some(commits) = &mut self.state.commits {
+            commits.set_being_measured(is_being_measured);
+        }
     }
 
     /// It was interrupted, and can be resumed.

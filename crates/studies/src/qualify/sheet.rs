@@ -6,11 +6,13 @@ use super::{Judgement, Qualify, QualifyDesign, Verdict};
 use crate::commit::{CommitStudy, JOURNAL_IS_SIMULATED};
 use crate::latencies::{TOO_FAST, free_syncs};
 use crate::product::{BUNDLED, Confidence, Metric, ProductRequirement};
+use crate::unbounded_writes;
 use std::collections::BTreeMap;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::Severity;
 use stripewise_stats::STALL_S;
-use stripewise_units::{capitalised, counted, format_count, format_duration};
+use stripewise_units::{capitalised, counted, format_bytes, format_count, format_duration};
+use stripewise_workload::Workload;
 
 pub(super) fn sheet(study: &Qualify) -> Sheet {
     let product = study.product();
@@ -135,6 +137,9 @@ fn decides(study: &Qualify, open: &[(&ProductRequirement, &Judgement)]) -> Strin
     };
     let usual = format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000);
     match study.options().design {
+        _ if study.is_being_measured && study.is_judging() => {
+            "Its next minutes may decide it: `stripewise watch` follows them.".to_owned()
+        }
         QualifyDesign::Quick if study.is_judging() => format!(
             "--resume goes on, and can still show a miss. To decide it, run it without --quick: up \
              to {usual} of measuring."
@@ -362,6 +367,22 @@ fn others(study: &Qualify) -> SheetTable {
     .as_detail()
 }
 
+/// Bytes a second that a load writes on a target that is never late; `None` if only the target
+/// bounds it.
+fn write_bytes_per_s(workload: &Workload) -> Option<f64> {
+    let of_rate = workload.rate.map(|rate| rate.iops);
+    let of_pauses = workload.think_time.map(|think| {
+        let between = f64::from(think.every) * f64::from(workload.threads);
+        between * 1e9 / think.pause_ns as f64
+    });
+    let operations = [of_rate, of_pauses]
+        .into_iter()
+        .flatten()
+        .reduce(f64::min)?;
+    let writes = 100 - workload.read_percent - workload.discard_percent;
+    Some(operations * f64::from(writes) / 100.0 * workload.block_bytes_mean() as f64)
+}
+
 impl Qualify {
     /// Its product is not the user's own.
     fn is_bundled(&self) -> bool {
@@ -404,8 +425,37 @@ impl Qualify {
                 self.product().jobs[required.job].name,
             ));
         }
+        lines.extend(self.writes_plan());
         lines.extend(self.commit_plan());
         lines
+    }
+
+    /// Bytes that its loads write.
+    fn writes_plan(&self) -> Option<String> {
+        let seconds = self.seconds_planned();
+        let phases = 0..self.state.phases.len();
+        let jobs = phases.flat_map(|phase| self.phase_jobs(phase));
+        let writing = jobs.filter(|job| job.workload.writes());
+        let parts: Vec<String> = writing
+            .map(|job| match write_bytes_per_s(&job.workload) {
+                Some(rate) => {
+                    let bytes = (rate * seconds as f64).round() as u64;
+                    format!("{} about {}", job.name, format_bytes(bytes))
+                }
+                None => format!("{} {}", job.name, unbounded_writes(seconds)),
+            })
+            .collect();
+        let time = format_duration(seconds * 1_000_000_000);
+        (!parts.is_empty()).then(|| format!("  Written in {time}: {}.", parts.join(", ")))
+    }
+
+    /// The longest that it measures each load, unless minutes differ.
+    fn seconds_planned(&self) -> u64 {
+        let mut all = self.product().requirements.iter();
+        match all.any(|one| one.limit.is_some() && !self.is_unwritten(one)) {
+            true => self.options().design.seconds_max(),
+            false => judge::UNJUDGED_S,
+        }
     }
 
     /// How long it measures, and the earliest time of each possible verdict.
@@ -416,10 +466,7 @@ impl Qualify {
             .map(|one| (one, judge::earliest(self, one)))
             .collect();
         let design = self.options().design;
-        let seconds = match judged.is_empty() {
-            true => judge::UNJUDGED_S,
-            false => design.seconds_max(),
-        };
+        let seconds = self.seconds_planned();
         let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
         let spread = match design.design().run_in_window_s() {
             Some((run_s, window_s)) => format!(
@@ -460,7 +507,7 @@ impl Qualify {
         self.reads_only() && self.product().jobs[one.job].workload.writes()
     }
 
-    /// The verdict; if the run was stopped, that comes first, since more may change it.
+    /// The verdict; if it is not at its end, that comes first, since more may change it.
     fn verdict_words(&self) -> String {
         let verdict = self.verdict();
         let word = verdict.word();
@@ -472,13 +519,17 @@ impl Qualify {
         }
     }
 
-    /// How far it got, if it was stopped before its end.
+    /// How far it got, if it was stopped before its end, or is still being measured.
     pub(super) fn stopped(&self) -> Option<String> {
         let phases = 0..self.state.phases.len();
         let most = phases.map(|phase| self.seconds_most(phase)).max();
         let [done, most] = [self.seconds(), most.unwrap_or(0)]
             .map(|seconds| format_duration(seconds * 1_000_000_000));
         let words = match self.seconds() {
+            0 if self.is_being_measured => "still being measured, in its first minute".to_owned(),
+            _ if self.is_being_measured => {
+                format!("still being measured, {done} of at most {most} done")
+            }
             0 => "stopped before a second was measured".to_owned(),
             _ => format!("stopped after {done} of at most {most} of measuring"),
         };

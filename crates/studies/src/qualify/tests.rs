@@ -157,6 +157,14 @@ fn what_was_stopped_says_so_first() {
     );
     let origin = Origin::default();
     assert_eq!(QualifyDocument::of(&study, &origin).warnings[0], stopped);
+    study.set_being_measured(true);
+    let (_, words) = study.sheet().verdict.expect("there is one");
+    let going_on = "Still being measured, 2 m of at most 30 m done, undecided so far";
+    assert_eq!(words, going_on);
+    assert!(!QualifyDocument::of(&study, &origin).resumable);
+    let details = study.sheet().details;
+    assert!(!details.iter().any(|one| one.contains("--resume")));
+    study.set_being_measured(false);
     drive(&mut study, GOOD);
     assert_eq!(study.stopped(), None);
     assert!(study.line().starts_with("one: met ("), "{}", study.line());
@@ -613,6 +621,18 @@ fn the_plan_says_which_verdict_may_come_and_when() {
 }
 
 #[test]
+fn the_plan_has_the_bytes_that_each_load_writes() {
+    let (_, text) = crate::product::BUNDLED
+        .iter()
+        .find(|(name, _)| *name == "etcd")
+        .expect("it is bundled");
+    let plan = study(text, QualifyDesign::Usual).plan().join("\n");
+    let says = "Written in 30 m: wal as fast as the target allows (175.8 GiB at 100 MiB/s), \
+                backend about 562.5 MiB.";
+    assert!(plan.contains(says), "{plan}");
+}
+
+#[test]
 fn on_one_target_files_lie_behind_each_other_in_whole_pages() {
     let placement = Placement {
         is_one_target: true,
@@ -699,6 +719,7 @@ fn a_target_that_is_only_read_judges_reads_alone() {
     let plan = study.plan().join("\n");
     assert!(plan.contains("of writes: not measured"), "{plan}");
     assert!(!plan.contains("take turns"), "{plan}");
+    assert!(!plan.contains("Written in"), "{plan}");
     drive(&mut study, GOOD);
     // 100 reads a second are below 8,000; the writes were not measured.
     let verdicts: Vec<Verdict> = study.judgements().iter().map(|one| one.verdict).collect();
