@@ -1,5 +1,6 @@
 //! `report`: stored or imported results in various formats.
 
+use crate::steps::compared_benches::leading_comparison;
 use crate::steps::documents::{check_names, exit, judge, judge_as_requested, names_of};
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::layouts::stored_layouts::StoredLayouts;
@@ -88,7 +89,10 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     };
     // By id, since the meaning of `last` changes.
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
+    let mut comparisons = leading_comparison(&subjects);
     let (mut document, mut notes) = document_of(context, subjects);
+    comparisons.append(&mut document.comparisons);
+    document.comparisons = comparisons;
     notes.extend(note_on_other_runs(&document));
     if document.runs.is_empty() {
         return Err(Failure::usage(
