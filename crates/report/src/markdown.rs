@@ -155,7 +155,7 @@ fn of_warnings(text: &mut String, material: &Material) {
             "- {word}[{}]: {}{of}. {}",
             safe(&warning.code),
             safe(&warning.message),
-            safe(&warning.hint)
+            safe(&material.hint_of(warning))
         );
     }
     text.push('\n');

@@ -25,6 +25,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, series_of};
+use stripewise_report::HintWords;
 use stripewise_results::{Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, RunSummary, Store};
 use stripewise_units::{counted, plural};
@@ -42,6 +43,8 @@ pub struct ReportQuestion {
     pub require: Vec<Requirement>,
     /// The picture to draw, and its look.
     pub picture: PictureLook,
+    /// Words the hints of warnings.
+    pub hint: HintWords,
 }
 
 /// A report, and the exit of the command.
@@ -110,6 +113,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     let title = title_of(&document);
     let mut material = material(store.as_ref().ok(), document, title, &names);
     material.notes = notes;
+    material.hint = question.hint;
     if let Some(title) = &question.picture.title {
         material.title.clone_from(title);
     }
@@ -307,6 +311,7 @@ fn of_check(
         return Ok(None);
     };
     let mut material = found.material(Some(store), subject(context, name)?.runs);
+    material.hint = question.hint;
     if let Some(title) = &question.picture.title {
         material.title.clone_from(title);
     }
