@@ -1,6 +1,7 @@
 //! Escapes text of users and devices for HTML and SVG, script data, and
 //! Markdown.
 
+use crate::sheet_text::is_unit;
 use stripewise_units::{acts, shown_instead};
 
 /// Escapes text inside an element or a quoted attribute of HTML or XML. Control
@@ -26,17 +27,11 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// A sentence, escaped: no line ends between a number and its unit.
 pub(crate) fn sentence(text: &str) -> String {
-    const UNITS: [&str; 16] = [
-        "%", "ns", "\u{b5}s", "ms", "s", "m", "h", "B", "KiB", "MiB", "GiB", "TiB", "KiB/s",
-        "MiB/s", "GiB/s", "IOPS",
-    ];
     let mut words = text.split(' ');
     let mut before = words.next().unwrap_or_default();
     let mut joined = before.to_owned();
     for word in words {
-        let unit = word.trim_end_matches([',', '.', ';', ':', ')']);
-        let is_of_number = before.ends_with(|sign: char| sign.is_ascii_digit());
-        joined.push(match is_of_number && UNITS.contains(&unit) {
+        joined.push(match is_unit(word, before) {
             true => '\u{a0}',
             false => ' ',
         });
