@@ -1,6 +1,7 @@
 //! Escapes text of users and devices for HTML and SVG, script data, and
 //! Markdown.
 
+use crate::sheet_text::is_unit;
 use stripewise_units::{acts, shown_instead};
 
 /// Escapes text inside an element or a quoted attribute of HTML or XML. Control
@@ -24,6 +25,22 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
+/// A sentence, escaped: no line ends between a number and its unit.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut words = text.split(' ');
+    let mut before = words.next().unwrap_or_default();
+    let mut joined = before.to_owned();
+    for word in words {
+        joined.push(match is_unit(word, before) {
+            true => '\u{a0}',
+            false => ' ',
+        });
+        joined.push_str(word);
+        before = word;
+    }
+    escaped(&joined)
+}
+
 /// Escapes JSON inside a `script` element: no `<` can end the element or open a comment,
 /// and JSON decodes the escapes to the same characters.
 pub(crate) fn json_in_script(json: &str) -> String {
@@ -44,6 +61,16 @@ pub(crate) fn json_in_script(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_stay_with_their_units() {
+        assert_eq!(
+            sentence("11.6 % (95 % interval) below 5 ms, 3 s. With 8 in flight: ms"),
+            "11.6\u{a0}% (95\u{a0}% interval) below 5\u{a0}ms, 3\u{a0}s. With 8 in flight: ms"
+        );
+        assert_eq!(sentence("p99 < 5 ms"), "p99 &lt; 5\u{a0}ms");
+        assert_eq!(sentence(""), "");
+    }
 
     #[test]
     fn no_text_can_open_or_close_an_element() {

@@ -217,7 +217,10 @@ mod tests {
         }
         // The same in a file.
         let material = crate::Material::new("Two hosts", document);
-        for text in [crate::html(&material), crate::markdown(&material)] {
+        for text in [
+            crate::html(&material).replace('\u{a0}', " "),
+            crate::markdown(&material),
+        ] {
             for words in ["alpha", "66.7 %", "Fairness 0.900", "Over time"] {
                 assert!(text.contains(words), "{words}");
             }

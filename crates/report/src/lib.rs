@@ -69,7 +69,7 @@ pub use history::{HistoryRow, history_table};
 pub use imported::imported_table;
 pub use line::{compared_line, document_line, experiment_line, one_line};
 pub use markdown::markdown;
-pub use material::{LatencyInterval, LatencyOverTime, Material};
+pub use material::{HintWords, LatencyInterval, LatencyOverTime, Material};
 pub use page::{html, page_policy, sheet_page};
 pub use picture::{Multiples, Picture, pictures};
 pub use plain::{into_plain_json, plain_json};

@@ -11,7 +11,7 @@ use crate::plain::plain;
 use crate::required::for_bench;
 use crate::rows::{TableRoom, rows_table};
 use crate::sheet_markdown::sheet_table;
-use crate::sheets::{answers_table, comparison_tables, ladder_table};
+use crate::sheets::{answers_table, comparison_sheet, comparison_tables, ladder_table};
 use crate::sqlio_histogram::{CAPTION, histograms};
 use crate::warning_summary::Marks;
 use crate::warnings::{collected, of_runs, severity_word};
@@ -26,6 +26,7 @@ pub fn markdown(material: &Material) -> String {
     for caution in crate::validity::cautions(&material.document) {
         let _ = writeln!(text, "**{}**\n", safe(&caution));
     }
+    of_verdict(&mut text, document);
     let mut already_printed = PrintedLines::default();
     for comparison in &document.comparisons {
         for sentence in already_printed.new_of(&comparison.sentences) {
@@ -88,6 +89,17 @@ pub fn markdown(material: &Material) -> String {
     text
 }
 
+/// What a comparison found, as the terminal and the page begin with it.
+fn of_verdict(text: &mut String, document: &Document) {
+    let sheet = comparison_sheet(&document.comparisons, &[], false);
+    let Some((_, word)) = &sheet.verdict else {
+        return;
+    };
+    let colon = if sheet.answer.is_empty() { "" } else { ": " };
+    let answer = safe(&format!("{colon}{}", sheet.answer));
+    let _ = writeln!(text, "**{}**{answer}\n", safe(word));
+}
+
 fn of_requirements(text: &mut String, document: &Document) {
     for requirement in &document.requirements {
         let word = match requirement.verdict() {
@@ -143,7 +155,7 @@ fn of_warnings(text: &mut String, material: &Material) {
             "- {word}[{}]: {}{of}. {}",
             safe(&warning.code),
             safe(&warning.message),
-            safe(&warning.hint)
+            safe(&material.hint_of(warning))
         );
     }
     text.push('\n');

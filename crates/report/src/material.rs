@@ -1,8 +1,9 @@
 //! The input of a report, collected by the caller from the store.
 
 use std::collections::BTreeSet;
-use stripewise_results::{Document, JobRow, OperationKind};
+use stripewise_results::{Document, JobRow, OperationKind, Warning};
 use stripewise_stats::Histogram;
+use stripewise_units::Hint;
 
 /// Everything that a report may show.
 #[derive(Clone, Debug)]
@@ -19,7 +20,12 @@ pub struct Material {
     pub again: String,
     /// Notes about the report itself, in whole sentences.
     pub notes: Vec<String>,
+    /// Words the hints of warnings.
+    pub hint: HintWords,
 }
+
+/// Words a hint for the command line that made the run: a stored one has the switches of `run`.
+pub type HintWords = fn(&[String], &Hint) -> String;
 
 impl Material {
     /// A report on these records alone.
@@ -30,7 +36,16 @@ impl Material {
             latencies: Vec::new(),
             again: String::new(),
             notes: Vec::new(),
+            hint: |_, hint| hint.to_string(),
         }
+    }
+
+    /// The hint of a warning, in the words of the command that made the first run with it.
+    pub(crate) fn hint_of(&self, warning: &Warning) -> String {
+        let mut runs = self.document.runs.iter();
+        let run = runs.find(|run| run.has_warning(&warning.code));
+        let line = run.map(|run| run.command.as_slice());
+        (self.hint)(line.unwrap_or_default(), &warning.hint)
     }
 
     /// All jobs of all runs.

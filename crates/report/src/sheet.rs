@@ -139,6 +139,8 @@ pub struct SheetTable {
     pub note: String,
     /// Supporting detail: a terminal leaves it out, and a page folds it.
     pub is_detail: bool,
+    /// Rows are a place and a command to copy: a terminal does not wrap it.
+    pub are_commands: bool,
 }
 
 impl SheetTable {

@@ -198,7 +198,9 @@ fn an_answer_is_shown_again_drawn_and_compared() {
     let b = find("sim:raid10-10k?disks=6", "p99<40ms", &load, &[]);
     let [a_id, b_id] = [&a, &b].map(|one| one.at("id").text());
     assert_eq!(a.at("load.name").text(), "load.csv");
-    let page = std::fs::read_to_string(&page).expect("a page");
+    let page = std::fs::read_to_string(&page)
+        .expect("a page")
+        .replace('\u{a0}', " ");
     for words in [
         "Beyond 40 ms",
         "The load over time",

@@ -57,6 +57,13 @@ fn ladders_of_several_targets_are_lines_and_rows_of_their_own_by_what_differs() 
             "{markdown}"
         );
     }
+    // Both begin as `compare` does.
+    let compared = desk.run(&["compare", &one, &other, "-q"]).ended(1).stdout;
+    assert!(compared.contains("Better: random read: "), "{compared}");
+    assert!(markdown.contains("**Better**: random read: "), "{markdown}");
+    let lead = "Better:</span> random read: ";
+    assert!(page.find(lead) < page.find("<table"), "{lead}");
+    assert!(page.contains(lead));
 }
 
 #[test]

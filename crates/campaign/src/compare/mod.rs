@@ -2,6 +2,7 @@
 
 pub use crate::steps::compared_answers::AnswerComparison;
 use crate::steps::compared_answers::compare_stored_answers;
+use crate::steps::compared_benches::{answers, names_by_label};
 use crate::steps::headroom::{HeadroomComparison, compare_headrooms};
 use crate::steps::levels::{LevelOptions, alone, metric, nothing};
 use crate::steps::observation::compare::{ObservationComparison, compare_observations};
@@ -12,10 +13,7 @@ use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_lab::compare::{
-    CompareOptions, Question, Side, compare_all, compare_answers, compare_landmarks, found,
-    levels_of,
-};
+use stripewise_lab::compare::{CompareOptions, Question, Side, compare_all, found, levels_of};
 use stripewise_lab::experiment::Metric;
 use stripewise_report::Material;
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION};
@@ -144,9 +142,19 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     }
     let others = question.others.iter().map(|b| one_subject(context, b));
     let mut others: Vec<Subject> = others.collect::<Outcome<_>>()?;
-    name_by_labels(&mut a, &mut others);
+    let all: Vec<&Subject> = std::iter::once(&a).chain(&others).collect();
+    let names = names_by_label(&all);
+    for (side, name) in std::iter::once(&mut a).chain(&mut others).zip(names) {
+        side.name = name;
+    }
     // For benches, the answers are the result; the steps are only the means.
-    let (mut records, answer_records) = answers(&a, &others, &metrics, given.is_empty());
+    let side = |subject: &Subject| Side {
+        name: subject.name.clone(),
+        runs: subject.runs.clone(),
+    };
+    let others_sides: Vec<Side> = others.iter().map(side).collect();
+    let (mut records, answer_records) =
+        answers(&side(&a), &others_sides, &metrics, given.is_empty());
     if records.is_empty() || !given.is_empty() {
         match against(&a, &others, &metrics) {
             Ok(rows) => records.extend(rows),
@@ -164,41 +172,6 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
         title: Some(title),
         runs,
     })
-}
-
-/// Compares the answers of benches; empty unless all of them have answers in
-/// common with A. `whole`: also the context of the answers, separately.
-fn answers(
-    a: &Subject,
-    others: &[Subject],
-    metrics: &[Metric],
-    whole: bool,
-) -> (Vec<ComparisonRecord>, Vec<ComparisonRecord>) {
-    let side = |subject: &Subject| Side {
-        name: subject.name.clone(),
-        runs: subject.runs.clone(),
-    };
-    let reference = side(a);
-    let (mut records, mut answer_records) = (Vec::new(), Vec::new());
-    for other in others {
-        let other = side(other);
-        let before = records.len();
-        for &metric in metrics {
-            let options = CompareOptions {
-                metric,
-                ..CompareOptions::default()
-            };
-            records.extend(compare_answers(&reference, &other, options));
-        }
-        if records.len() == before {
-            return (Vec::new(), Vec::new());
-        }
-        if whole {
-            let options = CompareOptions::default();
-            answer_records.extend(compare_landmarks(&reference, &other, options));
-        }
-    }
-    (records, answer_records)
 }
 
 /// The document of comparisons.
@@ -237,21 +210,6 @@ impl Comparison {
             material.title = title;
         }
         material
-    }
-}
-
-/// Names sides by their labels, which say more than ids, unless two are equal.
-fn name_by_labels(a: &mut Subject, others: &mut [Subject]) {
-    let mut sides: Vec<&mut Subject> = std::iter::once(a).chain(others).collect();
-    let labels: Vec<Option<String>> = sides
-        .iter()
-        .map(|side| side.label().map(str::to_owned))
-        .collect();
-    for (side, label) in sides.iter_mut().zip(&labels) {
-        let same = labels.iter().filter(|other| *other == label).count();
-        if let (Some(label), 1) = (label, same) {
-            side.name.clone_from(label);
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! discarded.
 
 use super::events::{EventStream, ORDER_NS};
-use super::watched::{Watched, watched};
+use super::watched::{Watched, note_on_store, watched};
 use super::{ObserveOptions, Observed, totals};
 use crate::steps::observation::capture::{Capture, DeviceModelBuilder};
 use crate::steps::observation::files::FileCounts;
@@ -37,8 +37,10 @@ const BUFFER_BYTES_MAX: u64 = 4 << 30;
 const ROUND: Duration = Duration::from_millis(20);
 /// Interval of progress lines.
 const LINE_NS: u64 = 1_000_000_000;
-/// Interval of updating the lists of files and limits.
+/// Interval of updating the lists of files, and the longest of reading limits.
 const FILES_NS: u64 = 5_000_000_000;
+/// Shortest interval of reading limits: a limit that is set for longer is seen.
+const LIMITS_NS: u64 = 1_000_000_000;
 /// Maximum number of limits remembered.
 const THROTTLES_MAX: usize = 1_024;
 /// Events older than this before a round's start are certain to be in the buffers.
@@ -222,7 +224,8 @@ impl Live<'_> {
         let progress = Progress::begin(observer, false, duration_ns, "Observing");
         let begun_ns = self.context.now_ns();
         let (mut line_ns, mut files_ns) = (begun_ns, begun_ns);
-        self.inspect_machine();
+        self.learn_files();
+        let mut limits_due_ns = self.read_limits();
         loop {
             let now_ns = self.context.now_ns();
             let passed_ns = now_ns - begun_ns;
@@ -243,8 +246,11 @@ impl Live<'_> {
                 progress.update((now_ns - begun_ns).min(duration_ns), &title, Some(left_ns));
                 line_ns = now_ns;
             }
+            if now_ns >= limits_due_ns {
+                limits_due_ns = self.read_limits();
+            }
             if now_ns - files_ns >= FILES_NS {
-                self.inspect_machine();
+                self.learn_files();
                 files_ns = now_ns;
             }
         }
@@ -277,7 +283,8 @@ impl Live<'_> {
         for operation in self.stream.finish() {
             self.fold(operation);
         }
-        self.inspect_machine();
+        self.read_limits();
+        self.learn_files();
         Ok(())
     }
 
@@ -308,14 +315,16 @@ impl Live<'_> {
         self.watched.is_empty() || self.watched.iter().any(is_here)
     }
 
-    /// Updates what may change meanwhile: limits of control groups, and files.
-    fn inspect_machine(&mut self) {
+    /// Adds limits of control groups that are set now. Returns when the next look is due.
+    fn read_limits(&mut self) -> u64 {
+        let begun_ns = self.context.now_ns();
         for throttle in self.system.all_throttles() {
             if self.throttles.len() < THROTTLES_MAX && !self.throttles.contains(&throttle) {
                 self.throttles.push(throttle);
             }
         }
-        self.learn_files();
+        let ended_ns = self.context.now_ns();
+        ended_ns + limits_pause_ns(ended_ns - begun_ns)
     }
 
     /// Attributes slow operations on each device.
@@ -347,7 +356,8 @@ impl Live<'_> {
                 100.0 * self.capture.window.kept_share()
             ));
         }
-        notes.extend(self.note_on_store());
+        let observed = self.watched.iter().map(|one| one.number).collect();
+        notes.extend(note_on_store(self.context, &observed));
         let left_out = self.raw.as_ref().map_or(0, |raw| raw.left_out);
         if left_out > 0 {
             notes.push(format!(
@@ -356,17 +366,6 @@ impl Live<'_> {
             ));
         }
         notes
-    }
-
-    /// A note if the store is on an observed device.
-    fn note_on_store(&self) -> Option<String> {
-        let store = self.context.store_path().ok()?;
-        let directory = store.parent()?.to_str()?;
-        let below = watched(Some(directory)).ok()?;
-        let is_there = |one: &Watched| below.iter().any(|below| below.number == one.number);
-        self.watched.iter().any(is_there).then(|| {
-            "the store is on a device that was observed; it was written when that was over".into()
-        })
     }
 
     fn learn_files(&mut self) {
@@ -435,6 +434,12 @@ impl Live<'_> {
     }
 }
 
+/// How long limits are not read after a look that took so long: of thousands of groups a look takes
+/// tens of milliseconds, and should not take more than a hundredth of the time.
+fn limits_pause_ns(took_ns: u64) -> u64 {
+    took_ns.saturating_mul(100).clamp(LIMITS_NS, FILES_NS)
+}
+
 /// Limits of control groups on a device.
 fn limits_on(throttles: &[Throttle], device: DeviceNumber) -> Vec<ConfiguredLimit> {
     let of_device = throttles.iter().filter(|one| one.number == device);
@@ -459,6 +464,13 @@ fn limits_on(throttles: &[Throttle], device: DeviceNumber) -> Vec<ConfiguredLimi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_are_read_every_second_where_that_is_cheap() {
+        let pauses_ms =
+            [0, 500_000, 20_000_000, 80_000_000].map(|ns| limits_pause_ns(ns) / 1_000_000);
+        assert_eq!(pauses_ms, [1_000, 1_000, 2_000, 5_000]);
+    }
 
     #[test]
     fn what_helps_against_loss_is_what_was_not_done_yet() {

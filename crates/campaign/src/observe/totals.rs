@@ -1,7 +1,7 @@
 //! Results from the system's counters without the kernel's events: numbers of operations and
 //! bytes, but neither their latencies nor their processes.
 
-use super::watched::whole_devices;
+use super::watched::{note_on_store, whole_devices};
 use super::{ObserveOptions, Observed};
 use crate::steps::observation::groups::GroupWatch;
 use crate::steps::observation::{
@@ -30,6 +30,7 @@ pub fn observe_counters(
     error: &TraceError,
 ) -> Outcome<Observed> {
     let system = System::live();
+    let of_store = note_on_store(context, numbers);
     let numbers: Vec<DeviceNumber> = match numbers.is_empty() {
         true => whole_devices(&system),
         false => numbers.iter().copied().collect(),
@@ -56,6 +57,7 @@ pub fn observe_counters(
     groups.add_to(&mut devices, options.is_anonymous);
     let mut notes = vec![format!("{error}. These are totals: {}", error.hint())];
     notes.extend(note_on_flushes(&devices));
+    notes.extend(of_store);
     let document = ObservationDocument {
         target: ObservedTarget {
             name: options.shown_target(),

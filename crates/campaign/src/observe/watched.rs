@@ -1,5 +1,7 @@
 //! The devices to observe: those that carry out operations, below the named one.
 
+use std::collections::BTreeSet;
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::{Inspect, System};
@@ -70,6 +72,16 @@ pub fn names_of(target: Option<&str>) -> Outcome<String> {
     let devices = devices.filter(|device| device.size_bytes > 0);
     let names: Vec<String> = devices.map(|device| device.name).collect();
     Ok(listed(&names, NAMED_MAX))
+}
+
+/// A note if the store is on an observed device; `observed`: empty for all.
+pub fn note_on_store(context: &Context, observed: &BTreeSet<DeviceNumber>) -> Option<String> {
+    let store = std::path::absolute(context.store_path().ok()?).ok()?;
+    let below = watched(Some(store.parent()?.to_str()?)).ok()?;
+    let is_observed = |one: &Watched| observed.is_empty() || observed.contains(&one.number);
+    below.iter().any(is_observed).then(|| {
+        "the store is on a device that was observed; it was written when that was over".to_owned()
+    })
 }
 
 /// All but partitions, which count what their disks count.

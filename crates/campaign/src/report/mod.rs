@@ -1,5 +1,6 @@
 //! `report`: stored or imported results in various formats.
 
+use crate::steps::compared_benches::leading_comparison;
 use crate::steps::documents::{check_names, exit, judge, judge_as_requested, names_of};
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::layouts::stored_layouts::StoredLayouts;
@@ -24,6 +25,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, series_of};
+use stripewise_report::HintWords;
 use stripewise_results::{Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, RunSummary, Store};
 use stripewise_units::{counted, plural};
@@ -41,6 +43,8 @@ pub struct ReportQuestion {
     pub require: Vec<Requirement>,
     /// The picture to draw, and its look.
     pub picture: PictureLook,
+    /// Words the hints of warnings.
+    pub hint: HintWords,
 }
 
 /// A report, and the exit of the command.
@@ -88,7 +92,10 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     };
     // By id, since the meaning of `last` changes.
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
+    let mut comparisons = leading_comparison(&subjects);
     let (mut document, mut notes) = document_of(context, subjects);
+    comparisons.append(&mut document.comparisons);
+    document.comparisons = comparisons;
     notes.extend(note_on_other_runs(&document));
     if document.runs.is_empty() {
         return Err(Failure::usage(
@@ -106,6 +113,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     let title = title_of(&document);
     let mut material = material(store.as_ref().ok(), document, title, &names);
     material.notes = notes;
+    material.hint = question.hint;
     if let Some(title) = &question.picture.title {
         material.title.clone_from(title);
     }
@@ -303,6 +311,7 @@ fn of_check(
         return Ok(None);
     };
     let mut material = found.material(Some(store), subject(context, name)?.runs);
+    material.hint = question.hint;
     if let Some(title) = &question.picture.title {
         material.title.clone_from(title);
     }

@@ -6,6 +6,7 @@ pub mod answer;
 pub mod array_facts;
 pub mod baselines;
 pub mod compared_answers;
+pub mod compared_benches;
 pub mod documents;
 pub mod expectations;
 pub mod experiment;

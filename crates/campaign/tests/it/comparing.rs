@@ -342,7 +342,10 @@ fn page_one_says_by_how_much_two_labelled_sides_differ() {
     assert_eq!(exit, Exit::Finding);
     assert!(text.starts_with("IOPS of after against before\n"), "{text}");
     assert!(page.contains("<h1>after against before</h1>"));
-    assert!(words.contains("% more IOPS (95 % interval "), "{words}");
+    assert!(
+        words.contains("\u{a0}% more IOPS (95\u{a0}% interval "),
+        "{words}"
+    );
     let (_, exit, _, words) = lead(&one, &other);
     assert_eq!(exit, Exit::Done);
     for part in ["Undecided:</span> ", "(no interval: too few runs)"] {

@@ -29,7 +29,7 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
             .print_lines(&context.sheet_text(&sheet(context, &answer)));
     }
     if let Some(path) = &arguments.report {
-        write_material(context, &answer.material(context), path)?;
+        write_material(context, answer.material(context), path)?;
         say_written(context, path);
     }
     Ok(exit)

@@ -42,7 +42,7 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     }
     let exit = compared.exit();
     if let Some(path) = &arguments.report {
-        write_material(context, &compared.material(), path)?;
+        write_material(context, compared.material(), path)?;
         say_written(context, path);
     }
     Ok(exit)

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
 use crate::show::page::name_the_rest;
+use crate::switches::hints::stored_hint;
 use crate::switches::report::Report;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
             format,
             require: arguments.require.clone(),
             picture: arguments.picture.wanted(),
+            hint: stored_hint,
         },
     )?;
     name_the_rest(context, &reported.rendered);

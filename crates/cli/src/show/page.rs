@@ -4,6 +4,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
 use crate::show::terminal::say_part;
+use crate::switches::hints::stored_hint;
 use std::path::{Path, PathBuf};
 use stripewise_campaign::steps::pages::{
     PictureLook, Rendered, ReportFormat, material_of, material_on, rendered,
@@ -21,13 +22,17 @@ pub fn write_report(
     document: Document,
     path: &Path,
 ) -> Outcome<()> {
-    write_material(context, &material_of(store, document), path)
+    write_material(context, material_of(store, document), path)
 }
 
 /// Writes a report in the format of the file's extension.
-pub fn write_material(context: &Context, material: &Material, path: &Path) -> Outcome<()> {
+pub fn write_material(context: &Context, material: Material, path: &Path) -> Outcome<()> {
+    let material = Material {
+        hint: stored_hint,
+        ..material
+    };
     let format = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
-    let rendered = rendered(material, format, &PictureLook::default())?;
+    let rendered = rendered(&material, format, &PictureLook::default())?;
     write_rendered(context, &rendered, path)
 }
 
@@ -98,7 +103,7 @@ pub fn name_the_rest(context: &Context, rendered: &Rendered) {
 
 /// Implements `align --report FILE`: a report on a stored experiment.
 pub fn write_report_on(context: &Context, store: &Store, id: &str, path: &Path) -> Outcome<()> {
-    write_material(context, &material_on(context, store, id)?, path)?;
+    write_material(context, material_on(context, store, id)?, path)?;
     say_written(context, path);
     Ok(())
 }

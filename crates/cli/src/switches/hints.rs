@@ -149,6 +149,15 @@ impl Words {
         Hint::from(text.as_str())
     }
 
+    /// A stored hint as this command prints it.
+    fn stored_hint(&self, hint: &Hint) -> String {
+        let marked = self.marked(hint);
+        match self.command.as_str() {
+            "check" => of_a_baseline(self, &marked),
+            _ => self.hint(&marked),
+        }
+    }
+
     /// A hint on a stored run whose load is not the user's to change: nothing if it names a switch
     /// of `run` that this command lacks. What is stored is text.
     pub fn own_hint(&self, hint: &Hint) -> String {
@@ -180,21 +189,26 @@ pub fn replace_hints(records: &mut [RunRecord], word: impl Fn(&Hint) -> String) 
 /// printing.
 pub fn replace_stored_hints(records: &mut [RunRecord]) {
     for runs in records.chunk_by_mut(|one, next| one.command == next.command) {
-        let line = runs.first().and_then(|run| run.command.get(1..));
-        let command = command_of(line.unwrap_or_default());
-        let path: Vec<&str> = command.split(' ').collect();
-        match path[0] {
-            "align" | "lab" => {
-                let words = Words::of(&path);
-                replace_hints(runs, |hint| words.hint(&words.marked(hint)));
-            }
-            "check" => {
-                let words = Words::of(&path);
-                replace_hints(runs, |hint| of_a_baseline(&words, &words.marked(hint)));
-            }
-            _ => {}
+        let words = runs.first().and_then(|run| words_of_line(&run.command));
+        if let Some(words) = words {
+            replace_hints(runs, |hint| words.stored_hint(hint));
         }
     }
+}
+
+/// The same for one hint of a run that was made by this command line.
+pub fn stored_hint(line: &[String], hint: &Hint) -> String {
+    let words = words_of_line(line);
+    words.map_or_else(|| hint.to_string(), |words| words.stored_hint(hint))
+}
+
+/// The words of a stored command line, if that command words hints only for printing.
+fn words_of_line(line: &[String]) -> Option<Words> {
+    let command = command_of(line.get(1..).unwrap_or_default());
+    let path: Vec<&str> = command.split(' ').collect();
+    ["align", "lab", "check"]
+        .contains(&path[0])
+        .then(|| Words::of(&path))
 }
 
 /// A hint of a check that repeated a baseline: its load is the baseline's, and switches
@@ -611,9 +625,11 @@ mod tests {
             run("stripewise run /data", "give a larger --size"),
             run("stripewise align /data", "`stripewise run x --ramp 5s`"),
         ];
+        let on_page = stored_hint(&runs[0].command, &runs[0].warnings[0].hint);
         replace_stored_hints(&mut runs);
         let hints = runs.each_ref().map(|run| run.warnings[0].hint.to_string());
         assert_eq!(hints[0], "--step 2s would be enough");
+        assert_eq!(on_page, hints[0]);
         assert!(hints[1].ends_with("(--cache: a switch of `stripewise run`, not of `align`)"));
         assert!(
             hints[2].ends_with("In a plan that is size = ..."),

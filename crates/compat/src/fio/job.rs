@@ -42,6 +42,8 @@ pub(super) struct Job {
     pub(super) read: Option<Box<Side>>,
     pub(super) write: Option<Box<Side>>,
     pub(super) trim: Option<Box<Side>>,
+    /// It neither read nor wrote, and its form does not print trims: whether it trimmed is unknown.
+    pub(super) may_trim: bool,
     /// Sum of reads and writes (`unified_rw_reporting`).
     pub(super) mixed: Option<Box<Side>>,
     pub(super) sync: Option<Box<Side>>,

@@ -195,10 +195,13 @@ fn name_of(job: &Job) -> String {
 
 /// Whether a job began after the preceding one ended. fio does not print options without a value,
 /// as `stonewall` usually is; but a stonewall begins a new group, and so does `new_group`, whose
-/// jobs run concurrently: the times decide, if present.
+/// jobs run concurrently: the times decide, if present. `wait_for` begins no group.
 fn waited(previous: &Job, job: &Job, options: &Options) -> bool {
     match (previous.group, job.group) {
-        (Some(before), Some(here)) if before == here => false,
+        (Some(before), Some(here)) if before == here => {
+            let awaited = options.get("wait_for").map(str::trim);
+            awaited.is_some() && awaited == previous.name.as_deref() && !overlap(previous, job)
+        }
         (Some(_), Some(_)) => !overlap(previous, job),
         _ => {
             let waits = ["stonewall", "wait_for_previous"];
@@ -383,6 +386,11 @@ fn job_record(
     if trims.unwrap_or(0) > 0 {
         out.note_once(format!(
             "job {name}: its trims are left out: discards are not imported"
+        ));
+    }
+    if job.may_trim {
+        out.note_once(format!(
+            "job {name}: it neither read nor wrote, and version 3 of terse output prints no trims: its rates are absent"
         ));
     }
     let in_turn = verifies(job, options);

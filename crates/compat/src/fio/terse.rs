@@ -21,6 +21,9 @@ const PERCENTILES: usize = 20;
 /// After the directions: CPU, distributions of depth and latency.
 const OF_JOB: usize = 5 + 7 + 10 + 12;
 
+/// Semicolons that the name of a job may have.
+const IN_NAME_MAX: usize = 16;
+
 /// Job states kept until it is known whether a later one follows.
 const WAITING_MAX: usize = 1_024;
 
@@ -168,22 +171,32 @@ fn state_of(line: &str) -> Result<State, &'static str> {
     let head = if named { 5 } else { 4 };
     let sides = if version == "3" { 2 } else { 3 };
     let of_side = OF_SIDE + if version == "5" { MORE_IN_5 } else { 0 };
-    let behind = head + sides * of_side;
     // After the directions come two CPU percentages.
     let are_shares = |at: usize| {
         let shares = cells.get(at..at + 2);
         shares.is_some_and(|shares| shares.iter().all(|cell| cell.ends_with('%')))
     };
-    if are_shares(head + of_side) {
+    if (0..=IN_NAME_MAX).any(|more| are_shares(head + of_side + more)) {
         return Err(
             "adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option",
         );
     }
-    if cells.len() < behind + OF_JOB {
+    if cells.len() < head + sides * of_side + OF_JOB {
         return Err("has fewer values than a line of fio's terse output: it is truncated");
     }
-    if !are_shares(behind) {
-        return Err("has too many or too few values: it is truncated or was changed");
+    // fio does not quote names: a semicolon in one looks like another value.
+    let has_bandwidths = |more: usize| {
+        let mut sides = [0, of_side].into_iter();
+        sides.all(|side| has_its_bandwidth(&cells[head + more + side..]))
+    };
+    let more = (0..=IN_NAME_MAX)
+        .find(|more| are_shares(head + sides * of_side + more))
+        .filter(|more| *more == 0 || has_bandwidths(*more))
+        .ok_or("has too many or too few values: it is truncated or was changed")?;
+    let (name_at, head) = (head - 3, head + more);
+    let behind = head + sides * of_side;
+    if cells.len() < behind + OF_JOB {
+        return Err("has fewer values than a line of fio's terse output: it is truncated");
     }
     let side = |at: usize| {
         let from = head + at * of_side;
@@ -192,7 +205,7 @@ fn state_of(line: &str) -> Result<State, &'static str> {
     let whole = |cell: &str, wrong| cell.parse::<u64>().map_err(|_| wrong);
     let number = |cell: &str| whole(cell, "has a job without a number");
     let mut job = Job {
-        name: Some(cells[head - 3].to_owned()),
+        name: Some(cells[name_at..head - 2].join(";")),
         group: Some(number(cells[head - 2])?),
         error: i64::try_from(number(cells[head - 1])?).ok(),
         read: Some(Box::new(side(0)?)),
@@ -207,6 +220,8 @@ fn state_of(line: &str) -> Result<State, &'static str> {
         };
         job.trim = Some(Box::new(trim));
     }
+    let did_nothing = |(_, side): (_, &Side)| side.io_bytes == Some(0);
+    job.may_trim = sides == 2 && job.sides().all(did_nothing);
     let count = |at: usize| whole(cells[behind + at], "has an invalid count of the system");
     Ok(State {
         line: 0,
@@ -215,6 +230,17 @@ fn state_of(line: &str) -> Result<State, &'static str> {
         job,
         counts: [count(2)?, count(3)?, count(4)?],
     })
+}
+
+/// Whether KiB, KiB/s and milliseconds of a direction agree, as they do where it begins.
+fn has_its_bandwidth(cells: &[&str]) -> bool {
+    let value = |at: usize| cells.get(at).and_then(|cell| cell.parse::<f64>().ok());
+    match (value(0), value(1), value(3)) {
+        (Some(kib), Some(rate), Some(ms)) => {
+            (rate * ms / 1_000.0 - kib).abs() <= 0.05 * kib + rate / 1_000.0 + 1.0
+        }
+        _ => false,
+    }
 }
 
 /// One direction: KiB, KiB/s, IOPS, milliseconds, then latencies.

@@ -311,6 +311,39 @@ fn terse_lines_that_add_up_reads_and_writes_are_refused_for_that() {
 }
 
 #[test]
+fn a_semicolon_in_the_name_of_a_terse_job_is_part_of_it() {
+    let line = TERSE.lines().next().unwrap();
+    let name = line.split(';').nth(2).unwrap();
+    let named = line.replacen(name, "a;b;c", 1);
+    let (found, expected) = (read(&named).runs, read(line).runs);
+    assert_eq!(found[0].jobs[0].name, "a;b;c");
+    assert_eq!(found[0].jobs[0].outcome, expected[0].jobs[0].outcome);
+    // A value too many elsewhere is none.
+    let mut cells: Vec<&str> = line.split(';').collect();
+    cells.insert(6, "1");
+    assert!(refused(&cells.join(";")).contains("too many or too few values"));
+}
+
+#[test]
+fn terse_output_of_version_3_does_not_say_what_was_trimmed() {
+    let line = TERSE.lines().next().unwrap();
+    let cells = line.split(';').enumerate().map(|(at, cell)| match at {
+        5..87 if cell.contains("%=") => "0%=0",
+        5..87 if cell.ends_with('%') => "0.000000%",
+        5..87 => "0",
+        _ => cell,
+    });
+    let cells: Vec<&str> = cells.collect();
+    let file = read(&cells.join(";"));
+    let job = row(&file.runs[0]);
+    assert_eq!((job.iops(), job.mib_per_s()), (None, None));
+    assert!(expected_text(
+        &file,
+        "version 3 of terse output prints no trims"
+    ));
+}
+
+#[test]
 fn a_flatfile_without_time_stamps_is_one() {
     let old: Vec<String> = FLATFILE
         .lines()

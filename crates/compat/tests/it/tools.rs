@@ -290,6 +290,11 @@ fn jobs_of_another_group_ran_later_unless_their_times_overlap() {
     // In one group they ran concurrently, whatever other fields say.
     let at_once = silent.replace("\"groupid\": 1", "\"groupid\": 0");
     assert_eq!(read(&at_once).runs.len(), 1);
+    // Only `wait_for` makes a job wait for another of its group.
+    for (awaited, runs) in [("reads", 2), ("another", 1)] {
+        let waits = at_once.replace("\"x\": \"\"", &format!("\"wait_for\": \"{awaited}\""));
+        assert_eq!(read(&waits).runs.len(), runs, "{awaited}");
+    }
     // A new group for reports only begins with the others.
     let start = |at_ms: u64| {
         let second = format!("\"groupid\": 1, \"job_start\": {at_ms}");

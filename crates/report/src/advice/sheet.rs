@@ -232,7 +232,10 @@ fn commands(record: &AdviceRecord) -> SheetTable {
     };
     let title = format!("To make it (everything on the disks is lost{names})");
     let row = |one: &stripewise_results::CommandRecord| vec![one.place.clone(), one.line.clone()];
-    SheetTable::without_headings(&title, commands.iter().map(row).collect())
+    SheetTable {
+        are_commands: true,
+        ..SheetTable::without_headings(&title, commands.iter().map(row).collect())
+    }
 }
 
 fn effects_table(record: &AdviceRecord) -> SheetTable {

@@ -2,7 +2,7 @@
 
 use super::{conditions, tables};
 use crate::crystaldiskmark::{are_like_runs, like_table};
-use crate::escape::escaped;
+use crate::escape::{escaped, sentence};
 use crate::identity::named_series;
 use crate::material::Material;
 use crate::required::for_bench;
@@ -48,7 +48,7 @@ pub(super) fn section(material: &Material, card: &str) -> String {
             let instead = crate::answers::instead(named.series);
             if !instead.is_empty() {
                 let title = escaped(&named.title());
-                let _ = writeln!(html, "<p>{title}:{}</p>", escaped(&instead));
+                let _ = writeln!(html, "<p>{title}:{}</p>", sentence(&instead));
             }
         }
     } else if are_like_runs(&document.runs) {
@@ -75,7 +75,7 @@ pub(super) fn section(material: &Material, card: &str) -> String {
         );
     }
     for note in already_printed.new_of(&material.notes) {
-        let _ = writeln!(html, "<p>{}</p>", escaped(note));
+        let _ = writeln!(html, "<p>{}</p>", sentence(note));
     }
     html.push_str(card);
     html.push_str(&warnings(material));
@@ -114,7 +114,7 @@ fn requirements(document: &Document) -> String {
         let _ = writeln!(
             html,
             "<li><span class=\"{class}\">{sign}{word}</span>{bench} {}</li>",
-            escaped(&requirement_words(requirement))
+            sentence(&requirement_words(requirement))
         );
     }
     html.push_str("</ul>\n");
@@ -126,7 +126,7 @@ fn with_code(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let each = parts.map(|(index, part)| match index % 2 {
         1 => format!("<code>{}</code>", escaped(part)),
-        _ => escaped(part),
+        _ => sentence(part),
     });
     each.collect()
 }
@@ -146,9 +146,9 @@ fn warnings(material: &Material) -> String {
             html,
             "<li class=\"{class}\"><details><summary><b>{word}:</b> {}{of} <code>{}</code></summary>\
              <span class=\"hint\">{}</span></details></li>",
-            escaped(&warning.message),
+            sentence(&warning.message),
             escaped(&warning.code),
-            with_code(&warning.hint)
+            with_code(&material.hint_of(warning))
         );
     }
     html.push_str("</ul>\n");

@@ -22,7 +22,7 @@ pub use sheet::sheet_page;
 use crate::attribution::Attribution;
 use crate::chart::Chart;
 use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, Theme, card_svg, svg};
-use crate::escape::{escaped, json_in_script};
+use crate::escape::{escaped, json_in_script, sentence};
 use crate::material::Material;
 use std::fmt::Write;
 use stripewise_results::Severity;
@@ -205,11 +205,12 @@ fn figure(chart: &Chart, alone: bool) -> String {
         _ => "many",
     };
     format!(
-        "<figure id=\"figure-{name}\"{class}>\n<figcaption>{heading}{cautions}<p>{summary}</p></figcaption>\n\
+        "<figure id=\"figure-{name}\"{class}>\n<figcaption>{heading}{cautions}<p>{}</p></figcaption>\n\
          <div class=\"tools\"></div>\n\
          <div class=\"plot {height}\" role=\"img\" aria-label=\"{title}. {summary} The values are in the table below.\"></div>\n\
          <div class=\"picture\">{}</div>\n\
          <details><summary>The values of this chart as a table</summary>\n{}</details>\n</figure>\n",
+        sentence(&chart.summary),
         svg(chart),
         tables::behind(chart),
     )
@@ -227,7 +228,7 @@ fn severity_class(severity: Severity) -> &'static str {
 /// What must be read before any number.
 fn cautions(all: &[String]) -> String {
     let each = all.iter();
-    each.map(|caution| format!("<p class=\"caution\">{}</p>", escaped(caution)))
+    each.map(|caution| format!("<p class=\"caution\">{}</p>", sentence(caution)))
         .collect()
 }
 

@@ -4,7 +4,7 @@
 use super::policy::page_policy;
 use super::{STYLE, both_backgrounds, severity_class};
 use crate::draw::{Theme, svg_on};
-use crate::escape::escaped;
+use crate::escape::{escaped, sentence};
 use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use std::fmt::Write;
 use stripewise_units::{capitalised, counted, format_count};
@@ -82,13 +82,13 @@ pub(super) fn answer(sheet: &Sheet) -> String {
             format!(
                 "<p class=\"lead\"><span class=\"{class}\">{}{colon}</span> {}</p>\n",
                 escaped(word),
-                escaped(&sheet.answer)
+                sentence(&sheet.answer)
             )
         }
         None if sheet.answer.is_empty() => String::new(),
         None => {
             let answer = capitalised(sheet.answer.trim_end_matches('.'));
-            format!("<p class=\"lead\">{}.</p>\n", escaped(&answer))
+            format!("<p class=\"lead\">{}.</p>\n", sentence(&answer))
         }
     };
     // With bad news these are faults, otherwise part of the answer.
@@ -96,12 +96,12 @@ pub(super) fn answer(sheet: &Sheet) -> String {
     if is_bad && !sheet.details.is_empty() {
         text.push_str("<ul class=\"warnings\">\n");
         for detail in &sheet.details {
-            let _ = writeln!(text, "<li class=\"void\">{}</li>", escaped(detail));
+            let _ = writeln!(text, "<li class=\"void\">{}</li>", sentence(detail));
         }
         text.push_str("</ul>\n");
     } else {
         for detail in &sheet.details {
-            let _ = writeln!(text, "<p>{}</p>", escaped(detail));
+            let _ = writeln!(text, "<p>{}</p>", sentence(detail));
         }
     }
     text
@@ -113,7 +113,7 @@ fn notes(page: &mut String, notes: &[String]) {
     }
     page.push_str("<section id=\"notes\"><h2>Notes</h2>\n<ul>\n");
     for note in notes {
-        let _ = writeln!(page, "<li>{}</li>", escaped(note));
+        let _ = writeln!(page, "<li>{}</li>", sentence(note));
     }
     page.push_str("</ul>\n</section>\n");
 }
@@ -136,7 +136,7 @@ fn cautions(page: &mut String, cautions: &[Caution]) {
             page,
             "<li class=\"{}\">{}</li>",
             severity_class(caution.severity),
-            escaped(&caution.line())
+            sentence(&caution.line())
         );
     }
     page.push_str("</ul>\n");
@@ -231,7 +231,7 @@ fn write_table(page: &mut String, table: &SheetTable, class: &str) {
     }
     page.push_str("</tbody></table></div>\n");
     if !table.note.is_empty() {
-        let _ = writeln!(page, "<p>{}</p>", escaped(&table.note));
+        let _ = writeln!(page, "<p>{}</p>", sentence(&table.note));
     }
     if table.rows.len() > ROWS_MAX {
         let _ = writeln!(

@@ -2,7 +2,7 @@
 
 use super::{fold, sheet};
 use crate::chart::Chart;
-use crate::escape::escaped;
+use crate::escape::{escaped, sentence};
 use crate::hosts::{hosts_sentences, hosts_table};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
@@ -28,9 +28,8 @@ pub(super) fn hosts(material: &Material) -> String {
     let mut section = String::new();
     for run in &material.document.runs {
         let Some(merged) = &run.merged else { continue };
-        let sentences = hosts_sentences(run, merged);
-        for sentence in sentences {
-            let _ = writeln!(section, "<p>{}</p>", escaped(&sentence));
+        for words in hosts_sentences(run, merged) {
+            let _ = writeln!(section, "<p>{}</p>", sentence(&words));
         }
         let mut hosts = hosts_table(merged);
         hosts.title = format!("Hosts of {}", run.id);
@@ -136,7 +135,7 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     of_comparisons(&mut html, &document.comparisons, true);
     for comparison in &document.comparisons {
         for note in already_printed.new_of(&comparison.notes) {
-            let _ = writeln!(html, "<p>{}</p>", escaped(note));
+            let _ = writeln!(html, "<p>{}</p>", sentence(note));
         }
     }
     for named in named_series(document).iter().take(SERIES_MAX) {
@@ -192,7 +191,7 @@ fn of_series(named: &NamedSeries<'_>, is_open: bool) -> String {
     let title = named.title();
     let mut inside = format!(
         "<p>{} How the ladder ended: {}.</p>\n",
-        escaped(&series.sentence),
+        sentence(&series.sentence),
         escaped(&series.stopped),
     );
     sheet::table(

@@ -231,7 +231,6 @@ fn mark(caution: &Caution, paint: Paint<'_>) -> String {
 
 /// One table with its title, in at most `width` columns.
 pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> String {
-    let shape = Shape::of(table, width);
     let mut text = match table.title.as_str() {
         "" => String::new(),
         title => {
@@ -240,6 +239,11 @@ pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> 
             lines.map(|line| line + "\n").collect()
         }
     };
+    if table.are_commands {
+        text.push_str(&commands(table));
+        return text;
+    }
+    let shape = Shape::of(table, width);
     if !table.columns.is_empty() {
         let headings = table.columns.iter();
         let headings: Vec<Cell> = headings
@@ -260,6 +264,23 @@ pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> 
             shape.whole_width
         );
         text.push_str(&wrapped_at(&left_out, "  ", width));
+    }
+    text
+}
+
+/// Commands below their places, each on one line however long, so that a copied one runs.
+fn commands(table: &SheetTable) -> String {
+    let mut text = String::new();
+    let mut last = "";
+    for row in &table.rows {
+        let [place, command] = row.as_slice() else {
+            continue;
+        };
+        if place.text != last {
+            text.push_str(&format!("{}\n", place.text));
+            last = &place.text;
+        }
+        text.push_str(&format!("  {}\n", command.text));
     }
     text
 }
@@ -498,18 +519,21 @@ fn in_lines(text: &str, width: usize, fitted: impl Fn(String) -> String) -> Vec<
     lines
 }
 
-/// The words of a text, with units joined to their numbers.
-fn unbroken(text: &str) -> Vec<String> {
+/// Whether a word is the unit of the number before it.
+pub(crate) fn is_unit(word: &str, before: &str) -> bool {
     const UNITS: [&str; 17] = [
         "%", "IOPS", "ns", "us", "µs", "ms", "s", "m", "h", "B", "KiB", "MiB", "GiB", "TiB",
         "KiB/s", "MiB/s", "GiB/s",
     ];
+    let unit = word.trim_end_matches(['.', ',', ';', ':', ')']);
+    before.ends_with(|letter: char| letter.is_ascii_digit()) && UNITS.contains(&unit)
+}
+
+/// The words of a text, with units joined to their numbers.
+fn unbroken(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        let unit = word.trim_end_matches(['.', ',', ';', ':', ')']);
-        let number = words.last_mut().filter(|last| {
-            last.ends_with(|letter: char| letter.is_ascii_digit()) && UNITS.contains(&unit)
-        });
+        let number = words.last_mut().filter(|last| is_unit(word, last));
         match number {
             Some(number) => *number = format!("{number} {word}"),
             None => words.push(word.to_owned()),

@@ -254,3 +254,19 @@ fn a_line_has_the_answer_or_what_was_found() {
     sheet.answer = "1 torn".to_owned();
     assert_eq!(sheet_line(&sheet), "/data: Faults: 1 torn");
 }
+
+#[test]
+fn a_copied_command_runs() {
+    let line =
+        "mdadm --create /dev/md0 --level=10 --raid-devices=4 --chunk=64K /dev/DISK1 /dev/DISK2";
+    let rows = [("linux", line), ("linux", "mkfs"), ("windows", "format X:")];
+    let rows = rows.map(|(place, line)| vec![place, line]).to_vec();
+    let table = SheetTable {
+        are_commands: true,
+        ..SheetTable::without_headings("To make it", rows)
+    };
+    assert_eq!(
+        table_text(&table, 40, &|_, text| text.to_owned()),
+        format!("To make it\nlinux\n  {line}\n  mkfs\nwindows\n  format X:\n")
+    );
+}

@@ -311,7 +311,7 @@ fn a_limit_is_marked_at_its_percentile_and_in_the_colour_of_its_line() {
 #[test]
 fn a_missed_limit_is_answered_at_the_knee_and_said_so_wherever_it_is_shown() {
     let material = of_series(disks("p99<5ms"));
-    let page = html(&material);
+    let page = html(&material).replace('\u{a0}', " ");
     for words in [
         ">700 IOPS</td>",
         "  at the knee</td>",
@@ -568,7 +568,7 @@ fn same_numbers(material: &Material) {
     assert!(cells.len() > 5, "{cells:?}");
     for (name, text) in [
         ("terminal", terminal(material, true)),
-        ("page", html(material)),
+        ("page", html(material).replace('\u{a0}', " ")),
         ("Markdown", markdown(material)),
     ] {
         for cell in &cells {
@@ -686,7 +686,10 @@ fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
     for text in words_of(&bench.document) {
         assert!(text.contains(expected), "{text}");
     }
-    assert!(html(&bench).contains(expected) && markdown(&bench).contains(expected));
+    assert!(
+        html(&bench).replace('\u{a0}', " ").contains(expected)
+            && markdown(&bench).contains(expected)
+    );
 }
 
 /// `run --steady`: the table has one number, and the cache gave another.
@@ -713,6 +716,26 @@ fn a_run_behind_a_cache_says_what_the_cache_gave() {
     assert!(alone.contains(lasts), "{alone}");
     let [both, _] = words_of(&Document::new(vec![behind, other]));
     assert!(both.contains(&format!("4 in flight: {lasts}")), "{both}");
+}
+
+#[test]
+fn a_hint_in_a_file_is_worded_for_the_command_that_made_the_run() {
+    let mut one = run("1");
+    one.command = ["stripewise", "align"].map(str::to_owned).to_vec();
+    one.warnings.push(Warning {
+        code: "few-operations".to_owned(),
+        severity: Severity::Note,
+        message: "few operations".to_owned(),
+        short: String::new(),
+        hint: "give --duration 2s".into(),
+    });
+    let mut material = material(vec![one]);
+    for (command, expected) in [("", "give --duration 2s"), ("align", "align: --step 2s")] {
+        for text in [html(&material), markdown(&material)] {
+            assert!(text.contains(expected), "{command}: {text}");
+        }
+        material.hint = |line, _| format!("{}: --step 2s", line[1]);
+    }
 }
 
 #[test]

@@ -799,6 +799,13 @@ fn counters_of_sql_server() {
     let reset = totals(&snapshot(9).replace(",1000,", ",61000,")).unwrap();
     let error = reset.since(&first).unwrap_err();
     assert!(error.to_string().contains("5/1"));
+    let wrapped = snapshot(25).replace(",1000,", ",-2147000000,");
+    assert_eq!(totals(&wrapped), Err(TotalsError::Wrapped { line: 2 }));
+    let rows = wrapped.lines().enumerate().map(|(k, line)| match k {
+        0 => format!("{line},now\n"),
+        _ => format!("{line},2026-11-27 11:35:11.500\n"),
+    });
+    assert!(totals(&rows.collect::<String>()).unwrap().at_ns.is_some());
     let named = snapshot(1)
         .replace("database_id,", "database_name,")
         .replace("file_id,", "physical_name,")

@@ -65,6 +65,14 @@ pub enum TotalsError {
         /// Its column.
         column: String,
     },
+    /// A counter of 32 bits that went past its end.
+    #[error(
+        "line {line}: `sample_ms` is negative: it has 32 bits in old versions of SQL Server, enough for 25 days"
+    )]
+    Wrapped {
+        /// From 1.
+        line: usize,
+    },
     /// The second snapshot must be the later one.
     #[error("{name}: the second snapshot counts less than the first")]
     Backwards {
@@ -88,6 +96,9 @@ impl TotalsError {
         match self {
             TotalsError::Unknown | TotalsError::Number { .. } | TotalsError::Different(..) => {
                 "export the same view twice as CSV, with its columns' names"
+            }
+            TotalsError::Wrapped { .. } => {
+                "take both snapshots with their time: select getutcdate() as now, * from sys.dm_io_virtual_file_stats(null, null)"
             }
             TotalsError::Backwards { .. } | TotalsError::NotLater => {
                 "name the earlier one first; counters begin anew when the server is started or they are reset"
@@ -218,12 +229,16 @@ impl Row<'_> {
         })
     }
 
-    /// `sample_ms` of SQL Server: since the computer was started. `now` of PostgreSQL, from
-    /// `select now(), *`.
+    /// `now`, from `select now(), *`; without it `sample_ms` of SQL Server: since the computer was
+    /// started.
     fn at_ns(&self) -> Result<Option<u64>, TotalsError> {
-        let since_start: Option<u64> = self.number("sample_ms")?;
-        let now = self.text("now").and_then(local_time);
-        Ok(since_start.map(|ms| ms.saturating_mul(NS_PER_MS)).or(now))
+        if let Some(now) = self.text("now").and_then(local_time) {
+            return Ok(Some(now));
+        }
+        let since_start: Option<i64> = self.number("sample_ms")?;
+        let line = self.line;
+        let ms = since_start.map(|ms| u64::try_from(ms).map_err(|_| TotalsError::Wrapped { line }));
+        Ok(ms.transpose()?.map(|ms| ms.saturating_mul(NS_PER_MS)))
     }
 
     fn count(&self, name: &str) -> Result<u64, TotalsError> {

@@ -58,7 +58,7 @@ fn findings(document: &ObservationDocument) -> Vec<(String, String)> {
         return found;
     };
     add("load", Some(load(document, device)));
-    add("processes", processes(device));
+    add("processes", processes(document, device));
     add("groups", groups(device));
     add("files", roles(device));
     add("waits", waits(document));
@@ -66,18 +66,26 @@ fn findings(document: &ObservationDocument) -> Vec<(String, String)> {
     add("slowest", words::first(document).and_then(slowest));
     let others = document.devices.iter().skip(1).take(NAMES_MAX);
     let others: Vec<String> = others
-        .map(|one| match per(operations(one), document.observed_s) {
-            Some(iops) => format!("{} {} IOPS", one.name, format_iops(iops)),
-            None => one.name.clone(),
-        })
+        .map(
+            |one| match per(operations(document, one), document.observed_s) {
+                Some(iops) => format!("{} {} IOPS", one.name, format_iops(iops)),
+                None => one.name.clone(),
+            },
+        )
         .collect();
     add("also busy", (!others.is_empty()).then(|| others.join(", ")));
     add("recording", recording(document));
     found
 }
 
-fn operations(device: &ObservedDevice) -> u64 {
-    device.reads + device.writes + device.discards + device.flushes
+fn operations(document: &ObservationDocument, device: &ObservedDevice) -> u64 {
+    // The system's counters have requests to flush among the writes, too.
+    let source = &document.source;
+    let flushes = match (source.kind.as_str(), &source.format) {
+        ("counters", None) => 0,
+        _ => device.flushes,
+    };
+    device.reads + device.writes + device.discards + flushes
 }
 
 fn percent(part: u64, whole: u64) -> String {
@@ -93,7 +101,7 @@ fn load(document: &ObservationDocument, device: &ObservedDevice) -> String {
         false => "",
     };
     let mut words = Vec::new();
-    if let Some(iops) = per(operations(device), document.observed_s) {
+    if let Some(iops) = per(operations(document, device), document.observed_s) {
         words.push(format!("{least}{} IOPS", format_iops(iops)));
     }
     if let Some(rate) = per(bytes, document.observed_s) {
@@ -139,7 +147,8 @@ fn groups(device: &ObservedDevice) -> Option<String> {
 }
 
 /// Processes combined by name: `postgres 61 % (8), kworker 19 %`.
-fn processes(device: &ObservedDevice) -> Option<String> {
+fn processes(document: &ObservationDocument, device: &ObservedDevice) -> Option<String> {
+    let all = operations(document, device);
     let mut names: Vec<(String, u64, usize)> = Vec::new();
     for one in &device.by_process {
         let name = match &one.name {
@@ -159,10 +168,10 @@ fn processes(device: &ObservedDevice) -> Option<String> {
         }
     }
     names.sort_by_key(|(_, operations, _)| u64::MAX - operations);
-    let is_much = |one: &&(String, u64, usize)| 200 * one.1 >= operations(device);
+    let is_much = |one: &&(String, u64, usize)| 200 * one.1 >= all;
     let shown = names.iter().filter(is_much).take(NAMES_MAX);
     let shown = shown.map(|(name, part, count)| {
-        let share = percent(*part, operations(device));
+        let share = percent(*part, all);
         match count {
             1 => format!("{name} {share}"),
             many => format!("{name} {share} ({many})"),
@@ -273,4 +282,32 @@ fn recording(document: &ObservationDocument) -> Option<String> {
         format_count(events),
         format_count(lost)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::steps::observation::ObservationSource;
+
+    #[test]
+    fn a_flush_that_is_among_the_writes_is_counted_once() {
+        let device = ObservedDevice {
+            writes: 10,
+            flushes: 4,
+            ..ObservedDevice::default()
+        };
+        let rate = |kind: &str| {
+            let document = ObservationDocument {
+                source: ObservationSource {
+                    kind: kind.to_owned(),
+                    ..ObservationSource::default()
+                },
+                observed_s: 1.0,
+                ..ObservationDocument::default()
+            };
+            load(&document, &device)
+        };
+        assert!(rate("counters").starts_with("10.0 IOPS"));
+        assert!(rate("kernel").starts_with("14.0 IOPS"));
+    }
 }
