@@ -47,13 +47,31 @@ pub(crate) fn required_words(document: &Document) -> Option<String> {
 }
 
 /// A line for each requirement, those not met first: `MISSED: p99<1ms: 3.2 ms (...)`; of several
-/// benches `MISSED for sim:nvme: p99<1ms: 3.2 ms (...)`.
-pub(crate) fn requirement_lines(document: &Document) -> Vec<String> {
+/// benches `MISSED for sim:nvme: p99<1ms: 3.2 ms (...)`. Of a bench, whose table has the loads,
+/// what was measured is left out where it would take a second line, unless `explain` asks for it.
+/// What would decide an undecided one stays.
+pub(crate) fn requirement_lines(document: &Document, explain: bool) -> Vec<String> {
+    let is_brief = !explain && !document.series.is_empty();
+    let line = |one: &RequirementRecord| {
+        let line = line_for(one, &for_bench(one, document));
+        let is_decided = one.verdict() != RequirementVerdict::Undecided;
+        match is_brief && is_decided && line.chars().count() > LINE_CHARS {
+            true => {
+                let shorter = RequirementRecord {
+                    of: String::new(),
+                    ..one.clone()
+                };
+                line_for(&shorter, &for_bench(one, document))
+            }
+            false => line,
+        }
+    };
     let sorted = gravest_first(&document.requirements).into_iter();
-    sorted
-        .map(|one| line_for(one, &for_bench(one, document)))
-        .collect()
+    sorted.map(line).collect()
 }
+
+/// A line of 80 columns below a verdict, without its indentation.
+const LINE_CHARS: usize = 78;
 
 /// The verdict on a load with an answer: on what was required of it if anything was, else on its
 /// latency limit.

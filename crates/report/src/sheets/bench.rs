@@ -67,7 +67,7 @@ fn verdict_note(all: &[NamedSeries<'_>], document: &Document) -> &'static str {
         })
     };
     match all.iter().any(is_met_beyond) {
-        true => " Verdict: on what was required, which is not this limit.",
+        true => " Verdict: on what was required.",
         false => "",
     }
 }

@@ -52,7 +52,7 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
         title: title::title(runs),
         subtitle: title::subtitle(runs),
         verdict: verdict_on(&document.requirements),
-        details: (requirement_lines(document).into_iter())
+        details: (requirement_lines(document, look.explain).into_iter())
             .chain(bench::lasting_lines(document))
             .chain(absorbed_lines(document))
             .chain(partial_lines(runs))
