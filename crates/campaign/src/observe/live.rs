@@ -8,7 +8,7 @@ use super::watched::{Watched, note_on_store, watched};
 use super::{ObserveOptions, Observed, totals};
 use crate::steps::observation::capture::{Capture, DeviceModelBuilder};
 use crate::steps::observation::files::FileCounts;
-use crate::steps::observation::groups::GroupWatch;
+use crate::steps::observation::groups::{GroupWatch, limits_on};
 use crate::steps::observation::known_files::KnownFiles;
 use crate::steps::observation::pressure::Pressure;
 use crate::steps::observation::raw_trace::RawTrace;
@@ -24,7 +24,7 @@ use stripewise_machine::Throttle;
 use stripewise_machine::observe::Snapshot;
 use stripewise_machine::tracefs::{TraceError, TraceInstance, TraceRequest};
 use stripewise_trace::Operation;
-use stripewise_trace::blame::{ConfiguredLimit, DeviceBlame, WindowFacts};
+use stripewise_trace::blame::{DeviceBlame, WindowFacts};
 use stripewise_trace::closedness::share_of_lost;
 use stripewise_trace::observation::Moment;
 use stripewise_units::{ByteSize, DeviceNumber, Kind, format_bytes, format_count};
@@ -438,27 +438,6 @@ impl Live<'_> {
 /// tens of milliseconds, and should not take more than a hundredth of the time.
 fn limits_pause_ns(took_ns: u64) -> u64 {
     took_ns.saturating_mul(100).clamp(LIMITS_NS, FILES_NS)
-}
-
-/// Limits of control groups on a device.
-fn limits_on(throttles: &[Throttle], device: DeviceNumber) -> Vec<ConfiguredLimit> {
-    let of_device = throttles.iter().filter(|one| one.number == device);
-    let all = of_device.flat_map(|one| {
-        [
-            (Kind::Read, false, one.read_iops),
-            (Kind::Write, false, one.write_iops),
-            (Kind::Read, true, one.read_bytes_per_s),
-            (Kind::Write, true, one.write_bytes_per_s),
-        ]
-    });
-    let configured = all.filter_map(|(kind, is_bytes, limit)| {
-        Some(ConfiguredLimit {
-            kind,
-            is_bytes,
-            per_second: limit? as f64,
-        })
-    });
-    configured.collect()
 }
 
 #[cfg(test)]

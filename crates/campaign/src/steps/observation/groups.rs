@@ -1,10 +1,33 @@
 //! I/O by control group, from the system's counters: works without the kernel's events.
 
 use super::document::{GroupShare, ObservedDevice};
-use stripewise_machine::{GroupIo, System};
+use stripewise_machine::{GroupIo, System, Throttle};
+use stripewise_trace::blame::ConfiguredLimit;
+use stripewise_units::{DeviceNumber, Kind};
 
 /// Maximum number of a device's groups that are kept.
 const GROUPS_MAX: usize = 64;
+
+/// Limits of control groups on a device.
+pub fn limits_on(throttles: &[Throttle], device: DeviceNumber) -> Vec<ConfiguredLimit> {
+    let of_device = throttles.iter().filter(|one| one.number == device);
+    let all = of_device.flat_map(|one| {
+        [
+            (Kind::Read, false, one.read_iops),
+            (Kind::Write, false, one.write_iops),
+            (Kind::Read, true, one.read_bytes_per_s),
+            (Kind::Write, true, one.write_bytes_per_s),
+        ]
+    });
+    let configured = all.filter_map(|(kind, is_bytes, limit)| {
+        Some(ConfiguredLimit {
+            kind,
+            is_bytes,
+            per_second: limit? as f64,
+        })
+    });
+    configured.collect()
+}
 
 /// The counters of all groups at one moment.
 pub struct GroupWatch(Vec<GroupIo>);
