@@ -137,23 +137,7 @@ impl Absent {
 
     /// As [`Absent::give`] for a field below one.
     pub(crate) fn give_in(&mut self, below: &str, name: &str) -> &mut Self {
-        let before = self.0;
-        let from = PATHS.partition_point(|known| known.as_str() < below);
-        for (at, known) in PATHS.iter().enumerate().skip(from) {
-            let Some(rest) = known.strip_prefix(below) else {
-                break;
-            };
-            let member = rest.strip_prefix('.');
-            let member = member.and_then(|member| member.strip_prefix(name));
-            if member.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) {
-                self.0 &= !(1 << at);
-            }
-        }
-        debug_assert!(
-            self.0 < before,
-            "`{below}.{name}` is not a field, or given twice"
-        );
-        self
+        self.give(&format!("{below}.{name}"))
     }
 
     /// The absent fields of the jobs of one run, in order: those that all lack once, and those that

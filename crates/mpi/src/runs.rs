@@ -2,7 +2,7 @@
 
 use stripewise_conductor::start::{ClockOffset, StartAgreement};
 use stripewise_io_engine::Kind;
-use stripewise_lab::hosts::{HostPart, Latencies, PartInterval, PartJob};
+use stripewise_lab::hosts::{GrowingJob, HostPart, Latencies, PartInterval};
 use stripewise_results::{Interval, JobRecord, RunRecord, StartRecord, Status};
 use stripewise_runner::IntervalSummary;
 use stripewise_units::WallTime;
@@ -25,6 +25,12 @@ pub fn parts_of(summary: &IntervalSummary, intervals: &[Interval]) -> Vec<PartIn
     .collect()
 }
 
+/// Intervals of all jobs of all ranks that are kept of one run: some 600 MiB with reads and writes.
+const INTERVALS_OF_ALL_MAX: usize = 262_144;
+/// Of one job of one rank: few enough for any number of hosts, enough to cut off a minute of an
+/// hour at either end.
+const INTERVALS_MIN: usize = 128;
+
 /// All runs, in order.
 #[derive(Debug, Default)]
 pub struct Runs {
@@ -36,7 +42,7 @@ pub struct Runs {
 #[derive(Debug, Default)]
 struct RankState {
     skeleton: Option<RunRecord>,
-    jobs: Vec<PartJob>,
+    jobs: Vec<GrowingJob>,
     record: Option<RunRecord>,
     /// IOPS in its last interval.
     iops: f64,
@@ -72,8 +78,10 @@ impl Runs {
 
     /// A rank is ready for a run.
     pub fn begin(&mut self, run: u32, rank: usize, skeleton: RunRecord) {
+        let jobs = skeleton.jobs.len();
+        let most = (INTERVALS_OF_ALL_MAX / (self.size * jobs).max(1)).max(INTERVALS_MIN);
         if let Some(of) = self.of(run, rank) {
-            of.jobs = vec![PartJob::default(); skeleton.jobs.len()];
+            of.jobs = vec![GrowingJob::new(most); jobs];
             of.skeleton = Some(skeleton);
         }
     }
@@ -178,16 +186,14 @@ impl Runs {
     /// Removes and returns the parts of all ranks of one run.
     pub fn take(&mut self, run: u32) -> Vec<HostPart> {
         let ranks = self.runs.get_mut(run as usize).map(std::mem::take);
-        ranks.unwrap_or_default().iter().filter_map(part).collect()
+        parts(ranks.unwrap_or_default())
     }
 
-    /// A part for each rank, run by run. A rank that was lost counts as far as
+    /// Removes and returns a part for each rank, run by run. A rank that was lost counts as far as
     /// it got, as a partial run. Runs that no rank has begun to measure are left out.
-    pub fn parts(&self) -> Vec<Vec<HostPart>> {
-        let parts = |ranks: &Vec<RankState>| ranks.iter().filter_map(part).collect();
-        let runs = self.runs.iter().map(parts);
-        runs.filter(|parts: &Vec<HostPart>| !parts.is_empty())
-            .collect()
+    pub fn take_all(&mut self) -> Vec<Vec<HostPart>> {
+        let runs = self.runs.iter_mut().map(std::mem::take).map(parts);
+        runs.filter(|parts| !parts.is_empty()).collect()
     }
 }
 
@@ -204,18 +210,71 @@ fn pause_ns(skeleton: &RunRecord) -> Option<u64> {
     pauses?.into_iter().min()
 }
 
-fn part(of: &RankState) -> Option<HostPart> {
-    let record = match (&of.record, &of.skeleton) {
-        (Some(record), _) => record.clone(),
+fn parts(ranks: Vec<RankState>) -> Vec<HostPart> {
+    ranks.into_iter().filter_map(part).collect()
+}
+
+fn part(of: RankState) -> Option<HostPart> {
+    let record = match (of.record, of.skeleton) {
+        (Some(record), _) => record,
         (None, Some(skeleton)) => RunRecord {
             status: Status::Partial,
             partial_because: Some(
                 "nothing more was heard of it: it was killed or disconnected".to_owned(),
             ),
-            ..skeleton.clone()
+            ..skeleton
         },
         (None, None) => return None,
     };
-    let has_measured = of.jobs.iter().all(|job| !job.intervals.is_empty());
-    has_measured.then(|| HostPart::new(record, of.jobs.clone()))
+    let has_measured = of.jobs.iter().all(|job| !job.is_empty());
+    let jobs = of.jobs.into_iter().map(GrowingJob::into_job);
+    has_measured.then(|| HostPart::new(record, jobs.collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    #[test]
+    fn an_hour_of_a_thousand_hosts_is_joined_as_it_comes() {
+        let ranks = 1_000;
+        let mut runs = Runs::new(ranks);
+        let skeleton = RunRecord {
+            jobs: vec![JobRecord::default()],
+            ..RunRecord::empty()
+        };
+        for rank in 0..2 {
+            runs.begin(0, rank, skeleton.clone());
+            for second in 0..3_600 {
+                let interval = Interval {
+                    start_ns: second * S,
+                    duration_ns: S,
+                    read_operations: 100,
+                    ..Interval::default()
+                };
+                let of_job = PartInterval {
+                    interval,
+                    ..PartInterval::default()
+                };
+                runs.interval(0, rank, vec![of_job]);
+            }
+        }
+        let parts = runs.take_all().remove(0);
+        for part in &parts {
+            let intervals = &part.jobs[0].intervals;
+            assert!(intervals.len() * ranks <= INTERVALS_OF_ALL_MAX);
+            // 3,600 is 225 times 16.
+            let lengths = intervals.iter().map(|part| part.interval.duration_ns);
+            assert!(lengths.eq(std::iter::repeat_n(16 * S, 225)));
+            let operations: u64 = (intervals.iter())
+                .map(|part| part.interval.read_operations)
+                .sum();
+            let ns: u64 = intervals.iter().map(|part| part.interval.duration_ns).sum();
+            assert_eq!((operations, ns), (360_000, 3_600 * S));
+        }
+        assert_eq!(parts[0].jobs, parts[1].jobs);
+        assert!(runs.take_all().is_empty());
+    }
 }

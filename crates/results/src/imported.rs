@@ -5,7 +5,8 @@
 //! returns `None` for them. In the Rust types they hold defaults, which must not be printed: access
 //! imported records only through [`crate::JobRow`].
 
-use crate::{JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord};
+use crate::given::{Given, Paths};
+use crate::{JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,44 +73,91 @@ impl Imported {
         }
     }
 
-    /// Removes the absent fields from a record's JSON, in time that is linear in jobs and fields.
-    pub(crate) fn prune(&self, record: &mut Value) {
+    /// Serialises a record without the absent fields, in one pass.
+    fn serialize_of<S: Serializer>(
+        &self,
+        run: &RunRecord,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let (mut of_run, mut of_jobs) = (Vec::new(), Vec::new());
         let mut of_one: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-        for path in self.absent.iter() {
-            match (of_one_job(path), path.strip_prefix("jobs.")) {
-                (Some((job, rest)), _) => of_one.entry(job).or_default().push(rest),
-                (None, Some(rest)) => of_jobs.push(rest),
+        // No field is named otherwise.
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        for path in self.absent.iter().filter(|path| path.bytes().all(is_name)) {
+            match (path.strip_prefix("jobs."), of_one_job(path)) {
+                (_, Some((job, rest))) => of_one.entry(job).or_default().push(rest),
+                (Some(rest), None) => of_jobs.push(rest),
                 (None, None) => of_run.push(path.as_str()),
             }
         }
-        remove_all(record, &of_run);
-        let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
-        for (index, job) in jobs.into_iter().flatten().enumerate() {
-            prune_further_targets(job, "target.size_bytes");
-            for paths in [Some(&of_jobs), of_one.get(&index)].into_iter().flatten() {
-                remove_all(job, paths);
-                for path in paths {
-                    prune_further_targets(job, path);
-                }
-            }
+        for paths in of_one.values_mut() {
+            paths.extend(&of_jobs);
+            paths.sort_unstable();
         }
+        let jobs = run.jobs.iter().enumerate().map(|(index, job)| {
+            let absent = of_one.get(&index).unwrap_or(&of_jobs);
+            Job { job, absent }
+        });
+        let jobs = Each(jobs);
+        RunRecord::serialize(
+            run,
+            Given::with(serializer, Paths::new(&of_run), "jobs", &jobs),
+        )
     }
 }
 
-/// Fields that a source lacks for the first target it lacks for the others; and a target with 0
-/// bytes is one of unknown size.
-fn prune_further_targets(job: &mut Value, path: &str) {
-    let Some(name) = path.strip_prefix("target.") else {
-        return;
-    };
-    let targets = job.get_mut("further_targets").and_then(Value::as_array_mut);
-    for target in targets.into_iter().flatten() {
-        // Each has its own size, which may be known even if the first one's is not.
-        let known = name == "size_bytes" && target.get(name).is_some_and(|size| *size != 0);
-        if !known {
-            remove(target, name);
+/// Serialises one after the other.
+struct Each<I>(I);
+
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
+/// A job without its absent fields.
+struct Job<'a> {
+    job: &'a JobRecord,
+    absent: &'a [&'a str],
+}
+
+impl Serialize for Job<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const SIZE: &str = "size_bytes";
+        let absent = Paths::new(self.absent);
+        if self.job.further_targets.is_empty() {
+            return self.job.serialize(Given::<_>::new(serializer, absent));
         }
+        // Fields that a source lacks for the first target it lacks for the others; but each has
+        // its own size, which may be known even if the first one's is not, and 0 bytes are an
+        // unknown one.
+        let mut with_size = absent.below("target");
+        with_size.retain(|path| *path != SIZE);
+        let mut without = with_size.clone();
+        without.push(SIZE);
+        without.sort_unstable();
+        let targets = self.job.further_targets.iter().map(|target| Target {
+            target,
+            absent: match target.size_bytes {
+                0 => &without,
+                _ => &with_size,
+            },
+        });
+        let targets = Each(targets);
+        (self.job).serialize(Given::with(serializer, absent, "further_targets", &targets))
+    }
+}
+
+/// A further target without its absent fields.
+struct Target<'a> {
+    target: &'a TargetFacts,
+    absent: &'a [&'a str],
+}
+
+impl Serialize for Target<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let absent = Paths::new(self.absent);
+        self.target.serialize(Given::<_>::new(serializer, absent))
     }
 }
 
@@ -121,50 +169,11 @@ fn is_in(path: &str, absent: &str) -> bool {
 
 /// `jobs.3.workload.threads`: the job, and the path inside it.
 fn of_one_job(absent: &str) -> Option<(usize, &str)> {
-    let (number, rest) = absent.strip_prefix("jobs.")?.split_once('.')?;
+    let of_jobs = absent.strip_prefix("jobs.")?;
+    let (number, rest) = of_jobs
+        .starts_with(|first: char| first.is_ascii_digit())
+        .then(|| of_jobs.split_once('.'))??;
     Some((number.parse().ok()?, rest))
-}
-
-/// Removes the field at a dotted path; does nothing if there is none.
-fn remove(value: &mut Value, path: &str) {
-    let (parents, name) = match path.rsplit_once('.') {
-        Some((parents, name)) => (Some(parents), name),
-        None => (None, path),
-    };
-    let mut at = value;
-    for parent in parents.into_iter().flat_map(|parents| parents.split('.')) {
-        match at.get_mut(parent) {
-            Some(inner) => at = inner,
-            None => return,
-        }
-    }
-    if let Some(object) = at.as_object_mut() {
-        object.shift_remove(name);
-    }
-}
-
-/// The same for several paths, those below one object next to each other.
-fn remove_all(value: &mut Value, paths: &[&str]) {
-    fn name_of<'p>(path: &&'p str) -> &'p str {
-        path.split_once('.').map_or(*path, |(name, _)| name)
-    }
-    let Some(object) = value.as_object_mut() else {
-        return;
-    };
-    let mut removed = Vec::new();
-    for group in paths.chunk_by(|one, next| name_of(one) == name_of(next)) {
-        let name = name_of(&group[0]);
-        let below = group.iter().filter_map(|path| path.split_once('.'));
-        let below: Vec<&str> = below.map(|(_, below)| below).collect();
-        match object.get_mut(name) {
-            Some(inner) if below.len() == group.len() => remove_all(inner, &below),
-            Some(_) => removed.push(name),
-            None => {}
-        }
-    }
-    if !removed.is_empty() {
-        object.retain(|name, _| !removed.contains(&name.as_str()));
-    }
 }
 
 /// Fields that own records may lack too: completed inside if present, but never added.
@@ -254,13 +263,10 @@ impl RunRecord {
 
 impl Serialize for RunRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(imported) = &self.imported else {
-            return RunRecord::serialize(self, serializer);
-        };
-        let mut value = RunRecord::serialize(self, serde_json::value::Serializer)
-            .map_err(serde::ser::Error::custom)?;
-        imported.prune(&mut value);
-        value.serialize(serializer)
+        match &self.imported {
+            Some(imported) => imported.serialize_of(self, serializer),
+            None => RunRecord::serialize(self, serializer),
+        }
     }
 }
 
@@ -277,7 +283,7 @@ impl<'de> Deserialize<'de> for RunRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{JobRow, TargetFacts};
+    use crate::JobRow;
 
     fn foreign(absent: &[&str]) -> RunRecord {
         let mut record = RunRecord {

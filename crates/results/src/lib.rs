@@ -12,6 +12,7 @@ mod device_report;
 mod document;
 mod facts;
 pub mod faults;
+mod given;
 mod hosts;
 mod id;
 mod imported;

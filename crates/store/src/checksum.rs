@@ -87,8 +87,21 @@ fn sum_of(
     Ok(())
 }
 
+/// Which rows a run may have besides those that every run has: the sums of the others are those of
+/// no rows, which need not be looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Has {
+    pub(crate) latencies: bool,
+    pub(crate) intervals: bool,
+}
+
 /// Stores the sums of a finished run, replacing earlier ones.
-pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> rusqlite::Result<()> {
+pub(crate) fn store(
+    connection: &Connection,
+    run_number: i64,
+    jobs: usize,
+    has: Has,
+) -> rusqlite::Result<()> {
     let run = [run_number];
     let mut parts = Vec::with_capacity(jobs + 3);
     let mut sum = Sum::default();
@@ -107,16 +120,19 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
         columns::JOB_COLUMNS,
     )?;
     parts.push((SUMMARY.to_owned(), sum.value()));
-    for (part, query, columns) in [
-        (RECORD, columns::RECORD_OF_RUN, Columns::always(1)),
+    for (part, query, columns, is_there) in [
+        (RECORD, columns::RECORD_OF_RUN, Columns::always(1), true),
         (
             LATENCIES,
             columns::LATENCIES_OF_RUN,
             columns::LATENCY_COLUMNS,
+            has.latencies,
         ),
     ] {
         let mut sum = Sum::default();
-        sum_of(connection, &mut sum, query, run, columns)?;
+        if is_there {
+            sum_of(connection, &mut sum, query, run, columns)?;
+        }
         parts.push((part.to_owned(), sum.value()));
     }
     for job_index in 0..jobs {
@@ -134,7 +150,9 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
             ),
         ] {
             let mut sum = Sum::default();
-            sum_of(connection, &mut sum, query, of_job, columns)?;
+            if has.intervals {
+                sum_of(connection, &mut sum, query, of_job, columns)?;
+            }
             parts.push((part, sum.value()));
         }
     }
@@ -149,7 +167,7 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
 }
 
 /// The stored sum; `None` for unfinished runs and those of earlier versions.
-fn stored(
+pub(crate) fn stored(
     connection: &Transaction<'_>,
     run_number: i64,
     part: &str,

@@ -189,8 +189,22 @@ impl Store {
         })
     }
 
-    /// The same without histograms, and without the intervals that are stored apart: they are not
-    /// read, and whether they are intact is not checked.
+    /// The record as [`RunRecord::to_json`] prints it. What this version of the program has stored
+    /// is copied.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn load_json(&self, name: &str, version: &str) -> Result<String> {
+        const DOING: &str = "read a run";
+        self.at_one_moment(DOING, |moment| {
+            let (run_number, id) = self.find(name)?;
+            json_of(moment, run_number, version)
+                .map_err(|error| self.damaged_run(DOING, &id, error))
+        })
+    }
+
+    /// As [`Store::load`] without histograms, and without the intervals that are stored apart: they
+    /// are not read, and whether they are intact is not checked.
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -358,6 +372,50 @@ pub(crate) fn record_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::
     Ok(record)
 }
 
+/// The JSON of a whole record on one line.
+fn json_of(moment: &Transaction<'_>, run_number: i64, version: &str) -> rusqlite::Result<String> {
+    const LEFT_OUT: &str = "\"intervals\":[]";
+    const JOBS: &str = "SELECT count(*) FROM jobs WHERE run_number = ?1";
+    let jobs: i64 = moment
+        .prepare_cached(JOBS)?
+        .query_row([run_number], |row| row.get(0))?;
+    let version = format!(",\"version\":\"{version}\",");
+    // In a string these quotation marks would be escaped.
+    let is_printed_alike = |json: &str| {
+        json.contains(&version)
+            && !json.contains("\"imported\":")
+            && json.matches(LEFT_OUT).count().cast_signed() as i64 == jobs
+    };
+    // Only a sum shows without parsing it that it is whole.
+    let has_sum = checksum::stored(moment, run_number, checksum::RECORD)?.is_some();
+    let stored = record_as(moment, run_number, |json| {
+        Ok((has_sum && is_printed_alike(json)).then(|| json.to_owned()))
+    })?;
+    let to_json = |json: serde_json::Result<String>| {
+        json.map_err(|error| damaged(0, format!("its record: {error}")))
+    };
+    let Some(stored) = stored else {
+        return to_json(record_of(moment, run_number)?.to_json());
+    };
+    // They are not printed, but a run that lost them is damaged.
+    let mut statement = moment.prepare_cached(LATENCIES_OF_RUN)?;
+    let mut rows = statement.query([run_number])?;
+    let mut sum = Sum::default();
+    while let Some(row) = rows.next()? {
+        sum.add(row, LATENCY_COLUMNS)?;
+    }
+    checksum::check(moment, run_number, checksum::LATENCIES, sum)?;
+    let mut parts = stored.split(LEFT_OUT);
+    let mut json = parts.next().unwrap_or_default().to_owned();
+    for (job_index, part) in parts.enumerate() {
+        let intervals = left_out_of(moment, run_number, job_index)?;
+        json.push_str("\"intervals\":");
+        json.push_str(&to_json(serde_json::to_string(&intervals))?);
+        json.push_str(part);
+    }
+    Ok(json)
+}
+
 /// The intervals that the JSON of a record omits: a record without any may have lost them, which
 /// its checksum shows.
 fn left_out_of(
@@ -468,8 +526,9 @@ mod tests {
     use super::*;
     use crate::columns::{RECORD_OF_RUN, ROW_OF_RUN};
     use crate::owner::Owner;
+    use crate::types::IntervalHistograms;
     use rusqlite::StatementStatus;
-    use stripewise_results::Status;
+    use stripewise_results::{JobRecord, Status};
 
     /// SQLite prepares a statement again if its plan may depend on the bound values, unless
     /// configured otherwise.
@@ -506,6 +565,52 @@ mod tests {
             let again = statement.get_status(StatementStatus::RePrepare);
             assert_eq!(again, 0, "{query}");
         }
+    }
+
+    #[test]
+    fn json_that_is_copied_is_what_would_be_printed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store");
+        let mut store = Store::open(&path, Owner::of_this_process("here")).unwrap();
+        let intervals: Vec<Interval> = (0..3)
+            .map(|second| Interval {
+                start_ns: second * 1_000_000_000,
+                duration_ns: 1_000_000_000,
+                latency_ns_mean: 1.0 / 3.0,
+                ..Interval::default()
+            })
+            .collect();
+        let mut job = JobRecord::default();
+        job.outcome.intervals = intervals.clone();
+        let record = RunRecord {
+            id: "measured".to_owned(),
+            version: "1.2.3".to_owned(),
+            command: vec!["\"intervals\":[]".to_owned()],
+            jobs: vec![job.clone(), JobRecord::default(), job],
+            ..RunRecord::empty()
+        };
+        let mut run = store.begin_run(&record).unwrap();
+        for interval in &intervals {
+            for job in [0, 2] {
+                let histograms = IntervalHistograms::default();
+                store
+                    .append_interval(&mut run, job, interval, histograms)
+                    .unwrap();
+            }
+        }
+        store.finish_run(run, &record).unwrap();
+        let printed = record.to_json().unwrap();
+        for version in ["1.2.3", "1.2.4"] {
+            assert_eq!(store.load_json("measured", version).unwrap(), printed);
+        }
+        // What has lost a bit is not copied.
+        let changed = "UPDATE records SET json = replace(json, 'complete', 'completf')";
+        store.connection.execute(changed, ()).unwrap();
+        let damaged = store.load_json("measured", "1.2.3").unwrap_err();
+        assert!(
+            matches!(damaged.kind(), ErrorKind::DamagedRun { .. }),
+            "{damaged}"
+        );
     }
 
     /// Another process finishes one run and deletes another while this one reads them.

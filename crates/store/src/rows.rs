@@ -1,6 +1,7 @@
 //! Rows of runs: which parts of a record go into which table.
 
 use crate::blob;
+use crate::checksum::Has;
 use crate::columns::is_damage;
 use crate::owner::Owner;
 use crate::packed;
@@ -23,6 +24,12 @@ pub(crate) fn insert_run(
     Ok(run_number)
 }
 
+/// Looks for all rows that a run may have.
+const EITHER: Has = Has {
+    latencies: true,
+    intervals: true,
+};
+
 /// Inserts a run made elsewhere, with its final record; `false` if the id is taken.
 pub(crate) fn insert_whole(
     transaction: &Transaction<'_>,
@@ -31,7 +38,7 @@ pub(crate) fn insert_whole(
 ) -> rusqlite::Result<bool> {
     let run_number = insert_without_sums(transaction, record, owner)?;
     if let Some(run_number) = run_number {
-        crate::checksum::store(transaction, run_number, record.jobs.len())?;
+        crate::checksum::store(transaction, run_number, record.jobs.len(), EITHER)?;
     }
     Ok(run_number.is_some())
 }
@@ -42,9 +49,10 @@ pub(crate) fn insert_without_sums(
     record: &RunRecord,
     owner: &Owner,
 ) -> rusqlite::Result<Option<i64>> {
-    let run_number = insert_row(transaction, record, owner)?;
+    // No rows of intervals or histograms are there to be merged or replaced.
+    let run_number = insert_run(transaction, record, owner)?;
     if let Some(run_number) = run_number {
-        store_final(transaction, run_number, record)?;
+        store_histograms(transaction, run_number, record)?;
     }
     Ok(run_number)
 }
@@ -103,7 +111,12 @@ pub(crate) fn copy_run(
     for (table, copied) in OF_A_RUN.iter().zip(&mut copied) {
         *copied = copy_rows(from, to, table, run_number, Value::Integer(number))?;
     }
-    crate::checksum::store(to, number, copied[0])
+    let [jobs, _, histograms, discards, intervals] = copied;
+    let has = Has {
+        latencies: histograms + discards > 0,
+        intervals: intervals > 0,
+    };
+    crate::checksum::store(to, number, jobs, has)
 }
 
 /// Copies a run's rows in a table under another run number; returns the number of rows added.
@@ -153,7 +166,7 @@ pub(crate) fn finish(
         ],
     )?;
     store_final(transaction, run_number, record)?;
-    crate::checksum::store(transaction, run_number, record.jobs.len())
+    crate::checksum::store(transaction, run_number, record.jobs.len(), EITHER)
 }
 
 /// Updates the row of a run with its final record.
@@ -181,6 +194,14 @@ fn store_final(
     ] {
         transaction.prepare_cached(delete)?.execute([run_number])?;
     }
+    store_histograms(transaction, run_number, record)
+}
+
+fn store_histograms(
+    transaction: &Transaction<'_>,
+    run_number: i64,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
     for (job_index, job) in record.jobs.iter().enumerate() {
         let outcome = &job.outcome;
         let kinds = [
@@ -271,9 +292,10 @@ fn p99(
     name: &str,
     kind: Option<&KindOutcome>,
 ) -> Option<i64> {
-    let path = format!("jobs.outcome.{name}.latency_ns.p99");
     let latency = kind?.latency_ns?;
-    let given = imported.is_none_or(|imported| imported.gives_of(job_index, &path));
+    let given = imported.is_none_or(|imported| {
+        imported.gives_of(job_index, &format!("jobs.outcome.{name}.latency_ns.p99"))
+    });
     given.then_some(latency.p99.cast_signed())
 }
 

@@ -15,7 +15,7 @@ use stripewise_conductor::parts::line_of;
 use stripewise_lab::series_of;
 use stripewise_report::{csv_answer, csv_heading, csv_rows, into_plain_json, plain_json};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
-use stripewise_store::Filter;
+use stripewise_store::{Filter, Store};
 use stripewise_units::{ParseError, WallTime, nearest};
 
 /// Formats of an export.
@@ -80,10 +80,19 @@ fn lines(
     format: ExportFormat,
     out: &mut dyn Write,
 ) -> Outcome<usize> {
+    let mut records = 0;
+    if format == ExportFormat::Jsonl {
+        for_each_json(context, subjects, |json| {
+            records += 1;
+            out.write_all(json.as_bytes())
+                .and_then(|()| out.write_all(b"\n"))
+                .map_err(unwritten)
+        })?;
+        return Ok(records);
+    }
     if format == ExportFormat::Csv {
         out.write_all(csv_heading().as_bytes()).map_err(unwritten)?;
     }
-    let mut records = 0;
     let mut answers = Answers::default();
     for_each(context, subjects, |run| {
         records += 1;
@@ -93,8 +102,7 @@ fn lines(
         }
         let text = match format {
             ExportFormat::Csv => csv_rows(run),
-            ExportFormat::Histograms => with_histograms(context, run)? + "\n",
-            _ => json_of(run)? + "\n",
+            _ => with_histograms(context, run)? + "\n",
         };
         out.write_all(text.as_bytes()).map_err(unwritten)
     })?;
@@ -138,8 +146,8 @@ fn document(context: &Context, subjects: &[String], out: &mut dyn Write) -> Outc
     let head = format!("{{\n  \"schema_version\": {SCHEMA_VERSION},\n  \"runs\": [");
     let mut before = head.as_str();
     let mut records = 0;
-    for_each(context, subjects, |run| {
-        let text = format!("{before}\n    {}", json_of(run)?);
+    for_each_json(context, subjects, |json| {
+        let text = format!("{before}\n    {json}");
         before = ",";
         records += 1;
         out.write_all(text.as_bytes()).map_err(unwritten)
@@ -182,9 +190,9 @@ fn for_each(
     names: &[String],
     mut write: impl FnMut(&RunRecord) -> Outcome<()>,
 ) -> Outcome<()> {
-    let mut take = |run: &RunRecord| match context.signal() {
-        Some(signal) => Err(Failure::of(Exit::Interrupted(signal), "interrupted")),
-        None => write(run),
+    let mut take = |run: &RunRecord| {
+        unless_interrupted(context)?;
+        write(run)
     };
     if !names.is_empty() {
         // Look up all names before writing the first record.
@@ -203,14 +211,45 @@ fn for_each(
         let mut runs = subjects.iter().flat_map(|subject| &subject.runs);
         return runs.try_for_each(take);
     }
+    for_each_stored(context, |store, id| {
+        let run = context.unless_damaged(store.load(id))?;
+        run.as_ref().map_or(Ok(()), &mut take)
+    })
+}
+
+/// The same for their JSON, each on one line.
+fn for_each_json(
+    context: &Context,
+    names: &[String],
+    mut write: impl FnMut(&str) -> Outcome<()>,
+) -> Outcome<()> {
+    if !names.is_empty() {
+        return for_each(context, names, |run| write(&json_of(run)?));
+    }
+    for_each_stored(context, |store, id| {
+        unless_interrupted(context)?;
+        let json = context.unless_damaged(store.load_json(id, context.version()))?;
+        json.map_or(Ok(()), |json| write(&into_plain_json(json)))
+    })
+}
+
+fn for_each_stored(
+    context: &Context,
+    mut each: impl FnMut(&Store, &str) -> Outcome<()>,
+) -> Outcome<()> {
     let store = context.open_store_to_read()?;
     let listed = context.stored_runs(&store, &Filter::default())?;
-    for id in listed.into_iter().rev().map(|run| run.id) {
-        if let Some(run) = context.unless_damaged(store.load(&id))? {
-            take(&run)?;
-        }
+    listed
+        .iter()
+        .rev()
+        .try_for_each(|run| each(&store, &run.id))
+}
+
+fn unless_interrupted(context: &Context) -> Outcome<()> {
+    match context.signal() {
+        Some(signal) => Err(Failure::of(Exit::Interrupted(signal), "interrupted")),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// A record on one line with the histograms of its intervals, which only the original

@@ -4,7 +4,7 @@
 //! and several documents may follow one another: results of several runs, or repeated states of one
 //! run.
 
-use super::job::{Document, Job};
+use super::job::Document;
 use super::json;
 use super::read::{document, is_repeat, must_be_readable};
 use super::snapshots::continues;
@@ -39,7 +39,7 @@ pub(crate) fn read_json(parts: &[Part<'_>], out: &mut Out<'_>) {
         snapshots += documents(part, &mut pending, out);
     }
     if let Some(last) = pending {
-        take(&last, out);
+        take(last, out);
     }
     let what = match snapshots {
         0 => String::new(),
@@ -72,10 +72,10 @@ fn documents<'a>(part: &Part<'a>, pending: &mut Option<FioDocument<'a>>, out: &m
                 snapshots += 1;
                 found.signal = earlier.signal.or(found.signal);
                 // Its other forms are snapshots, too.
-                let jobs: Vec<&Job> = earlier.value.jobs.iter().flatten().collect();
-                is_repeat(&jobs, Format::FioJson, earlier.line, out);
+                let jobs = earlier.value.jobs.iter().flatten();
+                is_repeat(jobs, Format::FioJson, earlier.line, out);
             } else {
-                take(&earlier, out);
+                take(earlier, out);
             }
         }
         *pending = Some(found);
@@ -144,7 +144,7 @@ fn opening_brace(text: &str) -> Option<usize> {
 }
 
 /// Takes the runs of a document over.
-fn take(found: &FioDocument<'_>, out: &mut Out<'_>) {
+fn take(found: FioDocument<'_>, out: &mut Out<'_>) {
     if let Err(reason) = must_be_readable(&found.value) {
         return out.refuse(found.line, reason, "give JSON of fio 2, 3 or 4");
     }
@@ -155,7 +155,7 @@ fn take(found: &FioDocument<'_>, out: &mut Out<'_>) {
         signal,
         ..
     } = found;
-    document(value, *content, *line, Format::FioJson, *signal, out);
+    document(value, content, line, Format::FioJson, signal, out);
 }
 
 /// fio's message about a signal that ended it.

@@ -305,7 +305,7 @@ impl Output {
             Ok(value) => {
                 let signal = self.signal.as_deref();
                 let form = Format::FioNormal;
-                document(&value, self.content, self.line, form, signal, out);
+                document(value, self.content, self.line, form, signal, out);
             }
             Err(problem) => out.problem(problem.line, problem.reason),
         }

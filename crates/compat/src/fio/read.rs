@@ -49,25 +49,25 @@ struct Group {
 
 /// The runs of a document: jobs after a `stonewall` ran after the preceding ones.
 pub(super) fn document(
-    value: &Document,
+    mut value: Document,
     content: u64,
     line: u64,
     form: Format,
     signal: Option<&str>,
     out: &mut Out<'_>,
 ) {
-    let jobs = match jobs_of(value, out) {
+    let jobs = match jobs_of(&mut value, out) {
         Ok(jobs) => jobs,
         Err(reason) => return out.problem(line, reason),
     };
     if jobs.is_empty() {
         return out.problem(line, "begins a document without `jobs`");
     }
-    if is_repeat(&jobs, form, line, out) {
+    if is_repeat(jobs.iter(), form, line, out) {
         return;
     }
     let mut frame = Frame {
-        document: value,
+        document: &value,
         content,
         line,
         signal,
@@ -76,20 +76,21 @@ pub(super) fn document(
     };
     let named = names_of(&jobs);
     let mut group = Group::default();
-    let mut previous: Option<&Job> = None;
+    let mut previous: Option<Job> = None;
     let mut defaults = Defaults::default();
+    // Each is dropped once it is a record's: a document may have very many.
     for job in jobs {
-        let name = name_of(job);
+        let name = name_of(&job);
         let mut options = options(value.global_options.as_ref(), job.options.as_ref());
         options.of_header = job.of_header;
         let alone = named.get(&(job.group, name.clone())) == Some(&1);
-        if previous.is_some_and(|previous| waited(previous, job, &options)) {
+        if (previous.as_ref()).is_some_and(|previous| waited(previous, &job, &options)) {
             let whole = std::mem::take(&mut group);
             let record = frame.record(whole, out.source);
             out.give(record);
         }
         defaults.of(&name, &options, alone, out);
-        if let Err(reason) = group.add(job, &name, &options, alone, out) {
+        if let Err(reason) = group.add(&job, &name, &options, alone, out) {
             return out.problem(line, format!("begins a document whose job {name} {reason}"));
         }
         previous = Some(job);
@@ -101,7 +102,12 @@ pub(super) fn document(
 
 /// Whether jobs were read in another form of fio's output; otherwise they are remembered where
 /// other forms follow.
-pub(super) fn is_repeat(jobs: &[&Job], form: Format, line: u64, out: &mut Out<'_>) -> bool {
+pub(super) fn is_repeat<'a>(
+    jobs: impl Iterator<Item = &'a Job>,
+    form: Format,
+    line: u64,
+    out: &mut Out<'_>,
+) -> bool {
     if out.jobs.is_none() {
         return false;
     }
@@ -118,11 +124,11 @@ pub(super) fn is_repeat(jobs: &[&Job], form: Format, line: u64, out: &mut Out<'_
                 mean_ns: mean_ns(side),
             })
     };
-    let of_job = |job: &&Job| JobFacts {
+    let of_job = |job: &Job| JobFacts {
         name: job.name.clone().unwrap_or_default(),
         sides: [&job.read, &job.write].map(of_side),
     };
-    out.is_repeat(jobs.iter().map(of_job).collect(), form, line)
+    out.is_repeat(jobs.map(of_job).collect(), form, line)
 }
 
 /// Returns an error if the document's version or type is not supported.
@@ -140,24 +146,25 @@ pub(super) fn must_be_readable(value: &Document) -> Result<(), String> {
 /// The total that fio's client mode appends to the jobs of several hosts.
 const ALL_CLIENTS: &str = "All clients";
 
-/// The jobs of a document; in client mode, those of all hosts without the total, which must match
-/// their sum.
-fn jobs_of<'a>(value: &'a Document, out: &mut Out<'_>) -> Result<Vec<&'a Job>, String> {
-    let Some(of_clients) = &value.client_stats else {
-        let jobs = value.jobs.iter().flatten();
-        return Ok(jobs.filter(|job| !job.is_filler()).collect());
+/// Takes the jobs of a document; in client mode, those of all hosts without the total, which must
+/// match their sum.
+fn jobs_of(value: &mut Document, out: &mut Out<'_>) -> Result<Vec<Job>, String> {
+    let Some(mut of_clients) = value.client_stats.take() else {
+        let mut jobs = value.jobs.take().unwrap_or_default();
+        jobs.retain(|job| !job.is_filler());
+        return Ok(jobs);
     };
-    let of_clients = || of_clients.iter().filter(|job| !job.is_filler());
-    if of_clients().any(|job| job.name.is_none()) {
+    of_clients.retain(|job| !job.is_filler());
+    if of_clients.iter().any(|job| job.name.is_none()) {
         return Err(
             "begins a result of fio's client mode with a job without a name: a line is missing"
                 .to_owned(),
         );
     }
-    let is_sum = |job: &&Job| job.name.as_deref() == Some(ALL_CLIENTS);
-    let (sums, jobs): (Vec<&Job>, Vec<&Job>) = of_clients().partition(is_sum);
+    let is_sum = |job: &Job| job.name.as_deref() == Some(ALL_CLIENTS);
+    let (sums, jobs): (Vec<Job>, Vec<Job>) = of_clients.into_iter().partition(is_sum);
     for side in ["read", "write"] {
-        let count = |job: &&Job| {
+        let count = |job: &Job| {
             let mut sides = job.sides();
             sides.find(|(name, _)| *name == side)?.1.total_ios
         };
@@ -173,8 +180,10 @@ fn jobs_of<'a>(value: &'a Document, out: &mut Out<'_>) -> Result<Vec<&'a Job>, S
             ));
         }
     }
-    let address = |job: &&'a Job| Some((job.host.as_deref()?, job.port.unwrap_or(0)));
-    let hosts: HashSet<_> = jobs.iter().map(address).collect();
+    let addresses = jobs
+        .iter()
+        .map(|job| Some((job.host.as_deref()?, job.port.unwrap_or(0))));
+    let hosts: HashSet<_> = addresses.collect();
     if hosts.len() > 1 {
         out.note_once(format!(
             "the jobs of {} hosts (fio's client mode) are one run; their sum, `{ALL_CLIENTS}`, is checked and left out",
@@ -221,9 +230,9 @@ fn overlap(first: &Job, second: &Job) -> bool {
 }
 
 /// Number of jobs by group and name.
-fn names_of(jobs: &[&Job]) -> HashMap<(Option<u64>, String), usize> {
+fn names_of(jobs: &[Job]) -> HashMap<(Option<u64>, String), usize> {
     let mut named = HashMap::new();
-    for &job in jobs {
+    for job in jobs {
         *named.entry((job.group, name_of(job))).or_default() += 1;
     }
     named

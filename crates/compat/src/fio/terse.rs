@@ -115,7 +115,7 @@ impl Reader {
                 ..Document::default()
             };
             let form = Format::FioTerse;
-            document(&value, state.content, state.line, form, None, out);
+            document(value, state.content, state.line, form, None, out);
         }
     }
 }

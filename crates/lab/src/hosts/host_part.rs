@@ -63,14 +63,59 @@ impl Latencies {
     }
 }
 
-impl PartJob {
-    /// Appends an interval. Beyond the number that a store keeps, neighbours are joined, so that
-    /// a run of any length takes the same memory.
-    pub fn push(&mut self, interval: PartInterval) {
-        if self.intervals.len() >= INTERVALS_MAX {
-            self.intervals = self.intervals.chunks(2).map(joined).collect();
+/// The intervals of one job as they come. Beyond a number, neighbours are joined, so that a run of
+/// any length takes the same memory; all are of one length but those at the end, and those of hosts
+/// that began together are joined alike.
+#[derive(Clone, Debug)]
+pub struct GrowingJob {
+    job: PartJob,
+    /// At most.
+    most: usize,
+    /// How many are joined into one: a power of two.
+    joined: u32,
+    /// How many have come since the last of full length, joined in pairs, fours and so on.
+    since: u32,
+}
+
+impl GrowingJob {
+    /// Keeps this many, and at most as many as a store; fewer than two are two.
+    pub fn new(most: usize) -> GrowingJob {
+        GrowingJob {
+            job: PartJob::default(),
+            most: most.clamp(2, INTERVALS_MAX) & !1,
+            joined: 1,
+            since: 0,
         }
-        self.intervals.push(interval);
+    }
+
+    /// Appends an interval.
+    pub fn push(&mut self, interval: PartInterval) {
+        let intervals = &mut self.job.intervals;
+        intervals.push(interval);
+        self.since += 1;
+        // As a binary counter: two of one length become one.
+        for _ in 0..self.since.trailing_zeros() {
+            let pair = intervals.split_off(intervals.len().saturating_sub(2));
+            intervals.push(joined(&pair));
+        }
+        if self.since < self.joined {
+            return;
+        }
+        self.since = 0;
+        if intervals.len() >= self.most {
+            *intervals = intervals.chunks(2).map(joined).collect();
+            self.joined = self.joined.saturating_mul(2);
+        }
+    }
+
+    /// Whether there is none yet.
+    pub fn is_empty(&self) -> bool {
+        self.job.intervals.is_empty()
+    }
+
+    /// All of them.
+    pub fn into_job(self) -> PartJob {
+        self.job
     }
 }
 

@@ -27,7 +27,7 @@ pub use align::{Lane, Slot, common_slots};
 pub use conditions::{different_conditions, different_plans};
 pub use error::MergeError;
 pub use host_line::{LineError, from_line, to_line};
-pub use host_part::{HostPart, Latencies, PartInterval, PartJob};
+pub use host_part::{GrowingJob, HostPart, Latencies, PartInterval, PartJob};
 pub use judge::{STRAGGLER_SHARE, STRAGGLER_Z, jain, robust_z};
 pub use merge::{Merge, MissingHosts};
 pub use total::Merged;

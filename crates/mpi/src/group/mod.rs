@@ -218,10 +218,10 @@ impl<C: Carrier> Member<C> {
         }
     }
 
-    /// The results, run by run: a part for each rank, including those that were lost,
+    /// Hands over the results, run by run: a part for each rank, including those that were lost,
     /// as far as they got.
     pub fn collected(&self) -> Vec<Vec<HostPart>> {
-        self.state.borrow().runs.parts()
+        self.state.borrow_mut().runs.take_all()
     }
 
     /// Why ranks are missing, one line each.
