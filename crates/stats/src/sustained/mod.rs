@@ -54,6 +54,9 @@ const FIRST_SPAN_S: f64 = 1.0;
 /// Writing this multiple of a cache's size overflows it, or shows that it does not hold these
 /// writes.
 pub const CACHE_TIMES: f64 = 4.0;
+/// This multiple of the bytes before a step is written before the rate after it is taken, in virtual
+/// time.
+const SETTLE_TIMES: f64 = 2.0;
 
 /// The known credit of a token bucket: so many operations above a cap, after a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -376,7 +379,14 @@ impl Pilot {
     fn has_measured_enough(&self) -> bool {
         let written = self.line.end().bytes;
         let is_enough = self.bytes_wanted().is_none_or(|wanted| written >= wanted);
-        is_enough && self.credit_left_s().is_none()
+        is_enough && self.credit_left_s().is_none() && self.has_settled()
+    }
+
+    /// In virtual time, a step is followed by as many bytes again: the first sweep over a full cache
+    /// is slower than those after it, the more so the larger the cache, and no less steady.
+    fn has_settled(&self) -> bool {
+        let step = self.plan.span_operations.and(self.last_step());
+        step.is_none_or(|step| self.line.end().bytes >= SETTLE_TIMES * step.at.bytes)
     }
 
     /// Seconds until the known credits are spent, at the rate of the last span. `None` if they were
