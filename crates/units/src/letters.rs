@@ -1,5 +1,7 @@
 //! Control and bidirectional characters, which act instead of being seen.
 
+use std::borrow::Cow;
+
 /// Whether a character acts instead of being seen. Control characters move a terminal's cursor and
 /// hide lines; bidirectional characters change the text order, or are invisible, so that two names
 /// look alike. Line ends and tabs are control characters too: the caller decides where they are
@@ -27,9 +29,34 @@ pub fn shown_instead(letter: char) -> String {
     }
 }
 
+/// A text with all such characters replaced, line ends and tabs too: a name in a row of a table
+/// makes no row of its own.
+pub fn in_one_row(text: &str) -> Cow<'_, str> {
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut row = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match acts(letter) {
+            true => row.push_str(&shown_instead(letter)),
+            false => row.push(letter),
+        }
+    }
+    Cow::Owned(row)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_has_no_line_ends_and_tabs() {
+        assert_eq!(
+            in_one_row("a\nb\tc\u{202e}"),
+            "a\u{fffd}b\u{fffd}c\\u{202e}"
+        );
+        assert!(matches!(in_one_row("/data/ü"), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn letters_that_act_are_named_or_replaced_and_others_are_not() {

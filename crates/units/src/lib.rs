@@ -48,7 +48,7 @@ pub use duration::{Nanoseconds, format_duration, format_duration_beside, format_
 pub use error::{InputError, ParseError};
 pub use hint::Hint;
 pub use kind::Kind;
-pub use letters::{acts, shown_instead};
+pub use letters::{acts, in_one_row, shown_instead};
 pub use list::{CpuList, List, ListItem, parse_count};
 pub use names::{
     NameText, has_text, is_sim_target, name_of, path_of, quoted, shell_word, sim_array,

@@ -69,7 +69,7 @@ pub fn shell_word(text: &str) -> String {
     let Some(word) = name.to_str() else {
         let mut word = "$'".to_owned();
         for chunk in name.as_encoded_bytes().utf8_chunks() {
-            word.push_str(&chunk.valid().replace('\\', r"\\").replace('\'', r"\'"));
+            push_escaped(&mut word, chunk.valid());
             for byte in chunk.invalid() {
                 word.push_str(&format!(r"\x{byte:02x}"));
             }
@@ -79,12 +79,36 @@ pub fn shell_word(text: &str) -> String {
     quoted(word)
 }
 
-/// Quotes any text as one word of a POSIX shell.
+/// Quotes any text as one word of a POSIX shell; of bash where it has control characters, which
+/// would end the line.
 pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+%@".contains(letter);
+    if word.contains(char::is_control) {
+        let mut escaped = "$'".to_owned();
+        push_escaped(&mut escaped, word);
+        return escaped + "'";
+    }
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// Adds a text as it stands between `$'` and `'`.
+fn push_escaped(word: &mut String, text: &str) {
+    for letter in text.chars() {
+        match letter {
+            '\\' => word.push_str(r"\\"),
+            '\'' => word.push_str(r"\'"),
+            '\n' => word.push_str(r"\n"),
+            '\t' => word.push_str(r"\t"),
+            letter if letter.is_control() => {
+                for byte in letter.to_string().bytes() {
+                    word.push_str(&format!(r"\x{byte:02x}"));
+                }
+            }
+            letter => word.push(letter),
+        }
     }
 }
 
@@ -121,7 +145,8 @@ mod tests {
 
     #[test]
     fn a_shell_gives_the_program_the_same_word() {
-        let words: [&[u8]; 9] = [
+        let words: [&[u8]; 10] = [
+            b"a\nb\tc\x1b'\\\xc2\x85",
             b"plain-1.dat",
             b"",
             b"two words",

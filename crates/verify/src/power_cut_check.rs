@@ -218,6 +218,17 @@ impl PostCutState {
         self.found.iter().all(|lies| lies.write().is_none())
     }
 
+    /// Whether all of its part could be read, and nothing there was ever written by this run, not
+    /// even something damaged.
+    pub fn holds_nothing(&self) -> bool {
+        self.found.iter().all(|lies| {
+            matches!(
+                *lies,
+                SectorState::ZEROS | SectorState::LEFT_OVER | SectorState::FOREIGN
+            )
+        })
+    }
+
     /// Another run with sectors in its part.
     pub fn other_run(&self) -> Option<u64> {
         self.other_run

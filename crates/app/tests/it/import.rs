@@ -308,6 +308,18 @@ fn the_list_of_results_says_nothing_that_they_do_not_say() {
     assert!(!list.contains("random") && !list.contains("8K"), "{list}");
     let refused = desk.run(&["compare", "old.json", "old.json"]);
     refused.failed(2, &["neither side states whether it read or wrote"]);
+    // A job that only trims has no rate, not one of 0.
+    let side = |operations: u64| {
+        serde_json::json!({"io_bytes": 4096 * operations, "total_ios": operations, "iops": 0.0,
+            "bw": 0, "runtime": 0, "clat_ns": {"N": operations}})
+    };
+    let trims = serde_json::json!({"fio version": "fio-3.33", "jobs": [{"jobname": "a",
+        "error": 0, "read": side(0), "write": side(0), "trim": side(10)}]});
+    let desk = Desk::new();
+    desk.write("trims.json", &trims.to_string());
+    import(&desk, &["trims.json"]).done();
+    let list = desk.run(&["history"]).done().stdout;
+    assert!(list.contains("fio") && !list.contains(" 0.0"), "{list}");
 }
 
 #[test]

@@ -166,6 +166,10 @@ fn last_after_a_profile_is_the_profile() {
     // Commands have the end of an id, as far as it is the only one.
     let again = format!("stripewise history show {}", &id[id.len() - 4..]);
     assert!(shown.stdout.contains(&again), "{}", shown.stdout);
+    // They need the store, which is not the usual one.
+    let mut lines = shown.stdout.lines();
+    let names_store = lines.any(|line| line.starts_with("Store ") && line.contains("--store"));
+    assert!(names_store, "{}", shown.stdout);
     // Every command takes the end of an id, also one that deletes.
     let other = desk.json(&["profile", "sim:nvme", "--places", "16"]);
     let other = other.at("id").text();

@@ -172,6 +172,11 @@ fn a_run_that_is_killed_is_judged_by_what_the_witness_saw() {
         "first at 1 MiB",
         "before the cut",
     ]);
+    // A disk that lost everything and a wrong one look alike.
+    file.write_all_at(&vec![0; 8 << 20], 0).expect("wiped");
+    let after = judged(&desk, &witness.file, &path, 1);
+    let notes = after.at("notes").json();
+    assert!(notes.contains("has a stamp of the run"), "{notes}");
 }
 
 #[test]

@@ -432,6 +432,7 @@ fn name_of_series(part: Option<&str>) -> String {
 
 fn row(run: &RunSummary, record: Option<&RunRecord>, job_fields: &KnownJobs) -> HistoryRow {
     let first = run.jobs.first();
+    let rates: Vec<f64> = job_fields.iter().filter_map(|job| job.iops).collect();
     let what = job_fields.first().map_or_else(String::new, |job| {
         let more = match run.jobs.len() {
             0 | 1 => String::new(),
@@ -456,7 +457,9 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, job_fields: &KnownJobs) -> 
             .or_else(|| first.map(|job| job.target.clone()))
             .unwrap_or_default(),
         what,
-        iops: (run.status != Status::Running).then(|| run.jobs.iter().map(|job| job.iops).sum()),
+        // An imported result may have none, which is not a rate of 0.
+        iops: (run.status != Status::Running && (run.tool.is_none() || !rates.is_empty()))
+            .then(|| rates.iter().sum()),
         label: run.label.clone().unwrap_or_default(),
         ..HistoryRow::default()
     }

@@ -1,6 +1,7 @@
 //! `--after-cut`: compares what survived with what the witness recorded as durable. Reads
 //! only.
 
+use super::preparation::used_bytes;
 use crate::steps::verification::document::{
     Mode, SCHEMA_VERSION, SurvivalRecord, VerifyDocument, VerifyErrors, VerifyVerdict, WitnessKept,
 };
@@ -222,29 +223,71 @@ impl ReadBack {
         Ok(())
     }
 
-    /// Refuses a target that contains another run, and nothing of this one.
+    /// What was read of one target.
+    fn of_target(&self, number: usize) -> impl Iterator<Item = &PostCutState> {
+        (self.states.iter()).filter(move |after| usize::from(after.worker().target) == number)
+    }
+
+    /// Whether no sector of a target has a stamp of this run, though all of them could be read.
+    fn is_lost_whole(&self, number: usize) -> bool {
+        self.of_target(number).all(PostCutState::holds_nothing)
+    }
+
+    /// Refuses a target that contains nothing of this run, if another run or another size shows
+    /// that it is not the one the run wrote to.
     fn refuse_another_run(&self, witness_file: &WitnessFile) -> Outcome<()> {
+        let header = &witness_file.header;
         for (number, target) in self.targets.iter().enumerate() {
-            let mut mine = (self.states.iter())
-                .filter(|after| usize::from(after.worker().target) == number)
-                .peekable();
-            let other = mine.clone().find_map(PostCutState::other_run);
-            if let (true, Some(other)) = (mine.all(PostCutState::is_empty), other) {
+            let was = &header.targets[number];
+            let name = &target.facts().name;
+            let other = self.of_target(number).find_map(PostCutState::other_run);
+            if let (true, Some(other)) = (self.of_target(number).all(PostCutState::is_empty), other)
+            {
                 return Err(Failure::target(
                     format!(
-                        "the witness's file is of the run {}, and {} holds the run {}",
+                        "the witness's file is of the run {}, and {name} holds the run {}",
                         run_text(witness_file.run),
-                        target.facts().name,
                         run_text(other)
                     ),
                     format!(
                         "name the witness's file of that run, or the target that this one is about: {}",
-                        witness_file.header.targets[number].name
+                        was.name
                     ),
+                ));
+            }
+            // A size that was asked for says nothing of how large the target was.
+            let request = &header.request;
+            let is_other_size = request.size_bytes.is_none()
+                && used_bytes(target.size_bytes(), request.threads) != was.size_bytes;
+            if is_other_size && self.is_lost_whole(number) {
+                return Err(Failure::target(
+                    format!(
+                        "{name} holds nothing that the run {} wrote, and its size is another: it has {}, and the run wrote to {}, {} of it",
+                        header.id,
+                        format_bytes(target.size_bytes()),
+                        was.name,
+                        format_bytes(was.size_bytes)
+                    ),
+                    format!("name what was {} then", was.name),
                 ));
             }
         }
         Ok(())
+    }
+
+    /// A disk that ignores flushes may lose everything, and a wrong one has nothing to lose: only
+    /// people can tell them apart.
+    fn lost_whole(&self, witness_file: &WitnessFile) -> Vec<String> {
+        (witness_file.header.targets.iter().enumerate())
+            .filter(|(number, _)| self.is_lost_whole(*number))
+            .map(|(number, was)| {
+                format!(
+                    "no sector of {} has a stamp of the run: either everything was lost, or this is not what was {} then",
+                    self.targets[number].facts().name,
+                    was.name
+                )
+            })
+            .collect()
     }
 
     /// When the power went: the last known event of the run, in nanoseconds since 1970.
@@ -273,8 +316,7 @@ impl ReadBack {
             };
             let mut all = Survival::default();
             let mut newest_ns = 0;
-            let mine = |after: &&PostCutState| usize::from(after.worker().target) == number;
-            for after in self.states.iter().filter(mine) {
+            for after in self.of_target(number) {
                 let (survival, found) = after.judge(&known);
                 all.add(&survival);
                 faults.extend(found);
@@ -304,6 +346,8 @@ impl ReadBack {
         let now_ns = words::unix_ns(&context.timestamp());
         let cut_ns = self.cut_ns(witness_file);
         let (survival, faults) = self.verdicts(witness_file, cut_ns);
+        let mut notes = notes_of(covered);
+        notes.extend(self.lost_whole(witness_file));
         let record = |fault: Fault| {
             let target = self.targets.get(usize::from(fault.target));
             let name = target.map_or("?", |target| target.facts().name.as_str());
@@ -324,7 +368,7 @@ impl ReadBack {
                 .map(|target| verified(target, None, &phases))
                 .collect(),
             engine: "threads".to_owned(),
-            notes: notes_of(covered),
+            notes,
             duration_ns: passed.duration_ns,
             verified_bytes: passed.read_bytes,
             operations: passed.operations,

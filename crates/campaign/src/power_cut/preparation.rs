@@ -1,6 +1,6 @@
 //! Assigns the writers to areas of the open targets.
 
-use super::PowerCutOptions;
+use super::{PowerCutOptions, SIZE_BYTES_USUAL};
 use crate::steps::verification::refuse_small_files;
 use crate::steps::verification::witnessed::CutTarget;
 use std::fs::File;
@@ -38,6 +38,12 @@ pub(super) fn check(options: &PowerCutOptions) -> Outcome<()> {
 /// The area of each of `threads` writers on a target.
 fn part_bytes_of(size_bytes: u64, threads: u32) -> u64 {
     size_bytes / u64::from(threads) / PART_BYTES_MIN * PART_BYTES_MIN
+}
+
+/// Bytes that a run without a requested size uses of a target of `size_bytes`.
+pub(super) fn used_bytes(size_bytes: u64, threads: u32) -> u64 {
+    let threads = threads.max(1);
+    part_bytes_of(size_bytes.min(SIZE_BYTES_USUAL), threads) * u64::from(threads)
 }
 
 fn too_little(what: &str, threads: u32) -> Failure {
@@ -124,5 +130,19 @@ pub(super) fn ready_on_disk(target: &Target) -> std::io::Result<()> {
     match path.parent() {
         Some(directory) if directory != Path::new("") => File::open(directory)?.sync_all(),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::used_bytes;
+
+    #[test]
+    fn a_run_uses_whole_parts_of_at_most_the_usual_size() {
+        assert_eq!(used_bytes((16 << 20) + 512, 3), 15 << 20);
+        assert_eq!(used_bytes(4 << 30, 4), 1 << 30);
+        assert_eq!(used_bytes(4096, 4), 0);
+        // A witness's file may say anything.
+        assert_eq!(used_bytes(16 << 20, 0), 16 << 20);
     }
 }

@@ -128,13 +128,16 @@ impl StoredCheck {
         material
     }
 
-    /// The verdict in a word, for lists.
+    /// The verdict in a word, for lists: the worse one of the requirements and the comparison.
     pub fn word(&self) -> &'static str {
+        let verdict = self.comparisons.first().map(|one| one.verdict);
+        let is_lower = !self.tolerated && matches!(verdict, Some(Verdict::Worse | Verdict::Mixed));
         match RequirementVerdict::of_all(&self.requirements) {
             None | Some(RequirementVerdict::Met) => {}
+            Some(RequirementVerdict::Undecided) if is_lower => {}
             Some(unmet) => return unmet.word(),
         }
-        match self.comparisons.first().map(|one| one.verdict) {
+        match verdict {
             Some(Verdict::Better) => "better",
             Some(Verdict::Worse) if self.tolerated => "tolerated",
             Some(Verdict::Worse) => "worse",
@@ -150,6 +153,7 @@ impl StoredCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_results::SideRecord;
 
     #[test]
     fn a_loss_that_was_tolerated_is_not_called_worse_of_older_checks_either() {
@@ -174,5 +178,36 @@ mod tests {
             };
             assert_eq!(check.is_loss(&row), is_loss, "{check:?}");
         }
+    }
+
+    #[test]
+    fn a_list_has_the_worse_of_a_comparison_and_of_what_was_required() {
+        let word = |verdict, met, undecided| {
+            let check = StoredCheck {
+                comparisons: vec![ComparisonRecord {
+                    title: String::new(),
+                    a: SideRecord::default(),
+                    b: SideRecord::default(),
+                    level: 0.95,
+                    rows: Vec::new(),
+                    groups: Vec::new(),
+                    verdict,
+                    sentences: Vec::new(),
+                    notes: Vec::new(),
+                    drift: None,
+                }],
+                requirements: vec![RequirementRecord {
+                    met,
+                    undecided,
+                    ..RequirementRecord::default()
+                }],
+                ..StoredCheck::default()
+            };
+            check.word()
+        };
+        assert_eq!(word(Verdict::Worse, false, true), "worse");
+        assert_eq!(word(Verdict::Worse, false, false), "missed");
+        assert_eq!(word(Verdict::NoDifference, false, true), "undecided");
+        assert_eq!(word(Verdict::Worse, true, false), "worse");
     }
 }

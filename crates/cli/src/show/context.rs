@@ -16,9 +16,9 @@ use stripewise_campaign::live::View;
 use stripewise_campaign::steps::sqlio_drives::Drives;
 use stripewise_campaign::{Clock, Event, Observer, Outcome};
 use stripewise_disk_inspect::System;
-use stripewise_report::{RunsLook, Sheet, sheet_text_painted, wrapped_at};
+use stripewise_report::{RunsLook, Sheet, again, go_on_by, sheet_text_painted, wrapped_at};
 use stripewise_runner::session::host_facts;
-use stripewise_units::{NameText, Percentile, WallTime};
+use stripewise_units::{NameText, Percentile, WallTime, shell_word};
 
 /// The program's version, as stored in records.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -181,11 +181,27 @@ impl Context {
         let paint = |emphasis, text: &str| self.style.paint(emphasis, text);
         let pointers = sheet.pointers.iter();
         let pointers = pointers.map(|(name, text)| (name.clone(), self.with_short_ids(text)));
+        let mut pointers: Vec<(String, String)> = pointers.collect();
+        let store = self.other_store(&pointers);
+        pointers.extend(store);
         let sheet = Sheet {
-            pointers: pointers.collect(),
+            pointers,
             ..sheet.clone()
         };
         sheet_text_painted(&sheet, self.width(), &paint)
+    }
+
+    /// What commands that show an answer again or go on with it need as well: the store, if
+    /// another one than the usual one was named.
+    fn other_store(&self, pointers: &[(String, String)]) -> Option<(String, String)> {
+        let later = [again("").0, go_on_by("").0];
+        if !pointers.iter().any(|(name, _)| later.contains(name)) {
+            return None;
+        }
+        let named = self.global.store.as_ref()?;
+        let usual = stripewise_store::default_path(|name| (self.variable)(name));
+        let switch = format!("--store {}", shell_word(&named.as_text()));
+        (usual.as_ref() != Some(named)).then(|| ("Store".to_owned(), switch))
     }
 
     /// Shortens the ids in a command to what the store accepts; other text stays as it is.

@@ -61,7 +61,12 @@ pub(super) fn document(
         Err(reason) => return out.problem(line, reason),
     };
     if jobs.is_empty() {
-        return out.problem(line, "begins a document without `jobs`");
+        let has_list = value.jobs.is_some() || value.client_stats.is_some();
+        let reason = match has_list {
+            true => "begins a document whose list of jobs is empty",
+            false => "begins a document without `jobs`",
+        };
+        return out.problem(line, reason);
     }
     if is_repeat(jobs.iter(), form, line, out) {
         return;
@@ -393,8 +398,13 @@ fn job_record(
     let mut absent = Absent::everything();
     let trims = job.trim.as_deref().and_then(|trim| trim.total_ios);
     if trims.unwrap_or(0) > 0 {
+        let is_all = job.sides().all(|(_, side)| side.io_bytes == Some(0));
+        let rest = match is_all {
+            true => "; it did nothing else, so that its result has neither rates nor latencies",
+            false => "",
+        };
         out.note_once(format!(
-            "job {name}: its trims are left out: discards are not imported"
+            "job {name}: its trims are left out: discards are not imported{rest}"
         ));
     }
     if job.may_trim {

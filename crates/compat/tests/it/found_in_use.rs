@@ -791,6 +791,13 @@ fn a_job_that_only_trims_has_no_rate() {
     let job = row(&file.runs[0]);
     assert_eq!((job.iops(), job.mib_per_s()), (None, None));
     assert!(expected_text(&file, "its trims are left out"));
+    assert!(expected_text(&file, "neither rates nor latencies"));
+}
+
+#[test]
+fn a_document_without_a_job_is_refused_for_that() {
+    let empty = refused("{\"fio version\": \"fio-3.33\", \"jobs\": []}");
+    assert!(empty.contains("list of jobs is empty"), "{empty}");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! if only one is left, the line is longer.
 
 use crate::sheet::{Caution, Cell, GO_ON, Judgement, Sheet, SheetTable};
+use std::borrow::Cow;
 use stripewise_results::Severity;
-use stripewise_units::{capitalised, distinct};
+use stripewise_units::{acts, capitalised, distinct, in_one_row};
 use unicode_width::UnicodeWidthStr;
 
 /// Blanks between columns; one if two are too many.
@@ -117,16 +118,17 @@ fn title(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {
     if sheet.title.is_empty() {
         return String::new();
     }
-    let line = format!("{}  {}", sheet.title, sheet.subtitle);
+    let (title, subtitle) = (in_one_row(&sheet.title), in_one_row(&sheet.subtitle));
+    let line = format!("{title}  {subtitle}");
     if line.width() <= width {
-        let title = paint(Emphasis::Strong, &sheet.title);
-        return format!("{title}  {}", sheet.subtitle).trim_end().to_owned() + "\n";
+        let title = paint(Emphasis::Strong, &title);
+        return format!("{title}  {subtitle}").trim_end().to_owned() + "\n";
     }
-    let title = wrapped_lines(&sheet.title, width).into_iter();
+    let title = wrapped_lines(&title, width).into_iter();
     let title: String = title
         .map(|line| paint(Emphasis::Strong, &line) + "\n")
         .collect();
-    let below = wrapped_at(&format!("  {}", sheet.subtitle), "  ", width);
+    let below = wrapped_at(&format!("  {subtitle}"), "  ", width);
     format!("{title}{below}")
 }
 
@@ -243,6 +245,7 @@ pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> 
         text.push_str(&commands(table));
         return text;
     }
+    let table = &in_rows(table);
     let shape = Shape::of(table, width);
     if !table.columns.is_empty() {
         let headings = table.columns.iter();
@@ -266,6 +269,20 @@ pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> 
         text.push_str(&wrapped_at(&left_out, "  ", width));
     }
     text
+}
+
+/// A table whose cells have no line ends: labels and names of others would make rows of their own.
+fn in_rows(table: &SheetTable) -> Cow<'_, SheetTable> {
+    let mut cells = table.rows.iter().flatten();
+    // Sentences have their own line ends.
+    if table.columns.is_empty() || !cells.any(|cell| cell.text.contains(acts)) {
+        return Cow::Borrowed(table);
+    }
+    let mut table = table.clone();
+    for cell in table.rows.iter_mut().flatten() {
+        cell.text = in_one_row(&cell.text).into_owned();
+    }
+    Cow::Owned(table)
 }
 
 /// Commands below their places, each on one line however long, so that a copied one runs.

@@ -270,3 +270,22 @@ fn a_copied_command_runs() {
         format!("To make it\nlinux\n  {line}\n  mkfs\nwindows\n  format X:\n")
     );
 }
+
+#[test]
+fn names_of_others_make_no_rows_and_no_lines() {
+    let row = |label: &str| vec!["1".to_owned(), label.to_owned()];
+    let sheet = Sheet {
+        title: "/data\nFORGED".to_owned(),
+        subtitle: "a\nb".to_owned(),
+        tables: vec![SheetTable::new(
+            "",
+            ["Run", "Label"],
+            vec![row("x\n2    FORGED\ty"), row("plain")],
+        )],
+        ..Sheet::default()
+    };
+    let text = sheet_text(&sheet, 100);
+    assert_eq!(text.lines().count(), 5, "{text}");
+    assert!(text.contains("/data\u{fffd}FORGED  a\u{fffd}b\n"), "{text}");
+    assert!(text.contains("x\u{fffd}2    FORGED\u{fffd}y\n"), "{text}");
+}

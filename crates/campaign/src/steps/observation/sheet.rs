@@ -1,9 +1,7 @@
 //! An observation as a sheet: the cause, the load, and the supporting tables.
 
 use super::compare::per;
-use super::document::{
-    BlameVerdict, GroupShare, ObservationDocument, ObservedDevice, SlowOperation,
-};
+use super::document::{GroupShare, ObservationDocument, ObservedDevice, SlowOperation};
 use super::{tables, words};
 use stripewise_report::{Sheet, again};
 use stripewise_units::{ByteSize, counted, format_count, format_duration, format_iops};
@@ -63,7 +61,7 @@ fn findings(document: &ObservationDocument) -> Vec<(String, String)> {
     add("files", roles(device));
     add("waits", waits(document));
     add("slow at", slow_moments(device));
-    add("slowest", words::first(document).and_then(slowest));
+    add("slowest", slowest(document));
     let others = document.devices.iter().skip(1).take(NAMES_MAX);
     let others: Vec<String> = others
         .map(
@@ -240,9 +238,44 @@ fn short_name(name: &str) -> String {
     }
 }
 
-/// The slowest operation, with the device's other activity.
-fn slowest(verdict: &BlameVerdict) -> Option<String> {
-    let one: &SlowOperation = verdict.examples.first()?;
+/// The slowest operation, and the slowest judged one with the device's other activity: neither
+/// calm moments nor other loads are judged.
+fn slowest(document: &ObservationDocument) -> Option<String> {
+    let verdict = words::first(document)?;
+    let judged = verdict.examples.first()?;
+    let mut devices = document.devices.iter();
+    let device = devices.find(|device| device.name == verdict.device);
+    Some(
+        match device.and_then(|device| slower(device, judged.latency_ns)) {
+            Some(slower) => format!("{slower}; of those judged, {}", example(judged)),
+            None => example(judged),
+        },
+    )
+}
+
+/// The slowest read, write or discard of a device, if it took longer than this.
+fn slower(device: &ObservedDevice, than_ns: u64) -> Option<String> {
+    let latency = &device.latency_ns;
+    let kinds = [
+        ("read", &latency.read),
+        ("write", &latency.write),
+        ("discard", &latency.discard),
+    ];
+    let longest = kinds.map(|(kind, latency)| (latency.as_ref().map_or(0, |one| one.max), kind));
+    let (longest_ns, kind) = longest.into_iter().max()?;
+    if longest_ns <= than_ns {
+        return None;
+    }
+    let width_s = device.timeline.width_ns as f64 / 1e9;
+    let mut bins = device.timeline.bins.iter();
+    let at = bins.position(|bin| bin.latency_ns_max == Some(longest_ns));
+    let at = at.map_or(String::new(), |bin| {
+        format!(" from {:.1} s on", bin as f64 * width_s)
+    });
+    Some(format!("{kind}{at}: {}", format_duration(longest_ns)))
+}
+
+fn example(one: &SlowOperation) -> String {
     let by = one
         .process
         .as_ref()
@@ -262,13 +295,13 @@ fn slowest(verdict: &BlameVerdict) -> Option<String> {
         }
         (all, None) => format!("{all} in flight"),
     };
-    Some(format!(
+    format!(
         "{size}{}{by} at {:.3} s: {}, {} of it at the device; {beside}",
         one.kind,
         one.at_s,
         format_duration(one.latency_ns),
         format_duration(one.device_ns.unwrap_or(0)),
-    ))
+    )
 }
 
 fn recording(document: &ObservationDocument) -> Option<String> {
@@ -288,6 +321,8 @@ fn recording(document: &ObservationDocument) -> Option<String> {
 mod tests {
     use super::*;
     use crate::steps::observation::ObservationSource;
+    use crate::steps::observation::document::ObservedMoment;
+    use stripewise_results::LatencySummary;
 
     #[test]
     fn a_flush_that_is_among_the_writes_is_counted_once() {
@@ -309,5 +344,20 @@ mod tests {
         };
         assert!(rate("counters").starts_with("10.0 IOPS"));
         assert!(rate("kernel").starts_with("14.0 IOPS"));
+    }
+
+    #[test]
+    fn the_slowest_of_all_is_said_where_it_was_not_judged() {
+        let mut device = ObservedDevice::default();
+        device.latency_ns.write = Some(LatencySummary {
+            max: 45_000_000,
+            ..LatencySummary::default()
+        });
+        device.timeline.width_ns = 100_000_000;
+        device.timeline.bins = vec![ObservedMoment::default(); 30];
+        device.timeline.bins[20].latency_ns_max = Some(45_000_000);
+        let expected = "write from 2.0 s on: 45.0 ms";
+        assert_eq!(slower(&device, 13_000_000).as_deref(), Some(expected));
+        assert_eq!(slower(&device, 45_000_000), None);
     }
 }

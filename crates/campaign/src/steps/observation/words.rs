@@ -77,7 +77,7 @@ pub fn answer(document: &ObservationDocument) -> String {
             return "more than 0.1 % of the events were lost, so that causes cannot be told apart."
                 .to_owned();
         }
-        "one-at-a-time" => {
+        "one-at-a-time" if knows_structure(document) => {
             // For a load of one operation at a time, that is the share of time spent waiting.
             let waits = document.closedness.elasticity.unwrap_or(1.0);
             let meaning = match waits >= WAITS_ALWAYS {
@@ -95,7 +95,9 @@ pub fn answer(document: &ObservationDocument) -> String {
                 long_flushes(document, verdict)
             );
         }
-        "not-slow" => return not_slow(verdict) + &long_flushes(document, verdict),
+        "not-slow" | "one-at-a-time" => {
+            return not_slow(verdict) + &long_flushes(document, verdict);
+        }
         _ => {}
     }
     let slow_ns = verdict.slow_ns.unwrap_or(0);
@@ -116,6 +118,19 @@ pub fn answer(document: &ObservationDocument) -> String {
         text.push_str(&format!(" Also: {}.", also.join(", ")));
     }
     text
+}
+
+/// Whether it is known how the load issues its operations: a few of them may be apart by chance.
+fn knows_structure(document: &ObservationDocument) -> bool {
+    let closedness = &document.closedness;
+    let is_open = |name: &str| {
+        matches!(
+            name,
+            "too-few" | "undecided" | "one-at-a-time-cause-unknown"
+        )
+    };
+    let busiest = closedness.tasks.first();
+    closedness.elasticity.is_some() && busiest.is_none_or(|one| !is_open(one.structure.as_str()))
 }
 
 fn not_slow(verdict: &BlameVerdict) -> String {
@@ -311,7 +326,7 @@ pub fn now(second: &Moment, ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::{KindLatencies, ObservedDevice};
+    use super::super::document::{KindLatencies, ObservedDevice, TaskStructure};
     use super::*;
     use stripewise_results::LatencySummary;
 
@@ -388,8 +403,8 @@ mod tests {
     #[test]
     fn one_at_a_time_is_not_blamed_on_latency_where_the_load_is_elsewhere() {
         for (elasticity, expected) in [
+            (None, "the median latency stayed"),
             (Some(0.97), "its rate is one over the latency"),
-            (None, "its rate is one over the latency"),
             (Some(0.11), "it waits for them 11 % of the time"),
             (Some(0.001), "it waits for them 0.1 % of the time"),
         ] {
@@ -401,6 +416,12 @@ mod tests {
             document.closedness.elasticity = elasticity;
             let answer = answer(&document);
             assert!(answer.contains(expected), "{elasticity:?}: {answer}");
+            document.closedness.tasks = vec![TaskStructure {
+                structure: "too-few".to_owned(),
+                ..TaskStructure::default()
+            }];
+            let answer = super::answer(&document);
+            assert!(answer.contains("the median latency stayed"), "{answer}");
         }
     }
 }
