@@ -10,6 +10,7 @@ use crate::permissions::Permissions;
 use crate::simulated::Simulated;
 use std::ops::ControlFlow;
 use std::path::Path;
+use stripewise_array_sim::bundled;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_io_engine::EngineName;
 use stripewise_results::{EngineFacts, TargetFacts, Warning};
@@ -420,9 +421,15 @@ fn with_known_facts<T>(
 /// made or filled.
 fn unless_stopped(context: &Context, error: Error) -> Failure {
     if error.kind == ErrorKind::Interrupted {
-        interrupted(context)
-    } else {
-        Failure::from(error)
+        return interrupted(context);
+    }
+    let is_array = |name: &str| bundled().iter().any(|array| array.name == name);
+    let is_simulated = error.kind == ErrorKind::NotFound && is_array(&error.target);
+    let hint = is_simulated.then(|| format!("did you mean sim:{}?", error.target));
+    let failure = Failure::from(error);
+    match hint {
+        Some(hint) => failure.hinted(hint),
+        None => failure,
     }
 }
 

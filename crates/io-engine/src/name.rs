@@ -5,6 +5,7 @@ use crate::Result;
 use crate::backend::{linux_io_uring, sys, windows_iocp};
 use std::fmt;
 use std::str::FromStr;
+use stripewise_units::nearest;
 
 stripewise_units::named! {
     /// The name of an engine as requested.
@@ -94,7 +95,19 @@ impl FromStr for EngineName {
 
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         EngineName::from_name(text).ok_or_else(|| {
-            format!("`{text}` is not an engine: it is auto, uring, nvme, iocp, threads or null")
+            let near = match text {
+                // As fio calls them.
+                "libaio" | "posixaio" | "io_uring" => Some("uring"),
+                "io_uring_cmd" => Some("nvme"),
+                "windowsaio" => Some("iocp"),
+                "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" => Some("threads"),
+                _ => nearest(text, EngineName::ALL.map(EngineName::name)),
+            };
+            let near = near.map(|near| format!("; did you mean {near}?"));
+            format!(
+                "`{text}` is not an engine: it is auto, uring, nvme, iocp, threads or null{}",
+                near.unwrap_or_default()
+            )
         })
     }
 }

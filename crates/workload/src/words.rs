@@ -255,7 +255,19 @@ impl FromStr for Distribution {
                 operations_percent,
             });
         }
-        Err(refuse("is not a distribution"))
+        let name = text.split_once(':').map_or(text, |(name, _)| name);
+        let known = ["uniform", "covering", "one-pass", "zipf", "hot"];
+        let near = known.into_iter().find(|one| name.starts_with(*one));
+        let near = near.or_else(|| nearest(name, known));
+        Err(match near.filter(|near| *near != name) {
+            Some(near) => {
+                let rest = &text[name.len()..];
+                refuse(&format!(
+                    "is not a distribution: did you mean {near}{rest}?"
+                ))
+            }
+            None => refuse("is not a distribution"),
+        })
     }
 }
 

@@ -106,6 +106,8 @@ pub fn headroom(
         let document = HeadroomDocument::of(study, &origin);
         StoredHeadroom::of(study, document, requested, context.timestamp())
     };
+    // An interruption before its first run ends can be gone on from, too.
+    store_measured(context, &mut store, KIND, &id, &found(&study))?;
     let mut changed =
         |store: &mut _, study: &Headroom| store_measured(context, store, KIND, &id, &found(study));
     let conducted = conduct(

@@ -80,6 +80,8 @@ fn pause(context: &Context) -> Option<u8> {
 
 /// Maximum number of rates in a curve of characters.
 const CURVE_MAX: usize = 60;
+/// Before what a narrow terminal wraps.
+const INDENT: &str = "    ";
 /// Maximum number of ladder steps listed.
 const STEPS_MAX: usize = 8;
 
@@ -100,7 +102,9 @@ impl Screen {
             0 => String::new(),
             lines => format!("\x1b[{lines}A\x1b[J"),
         };
-        let mut lines = Vec::new();
+        // A line wrapped by the terminal would take two lines when redrawn.
+        let room = width.saturating_sub(1);
+        let mut wrapped = String::new();
         for run in &looked.runs {
             for warning in &run.warnings {
                 let of = run.series.clone().unwrap_or_else(|| run.id.clone());
@@ -109,18 +113,20 @@ impl Screen {
                     text.push_str(&printable(&wrapped_at(&line, "  ", width)));
                 }
             }
-            lines.extend(self.run_lines(run));
+            for line in self.run_lines(run, room) {
+                wrapped.push_str(&wrapped_at(&line, INDENT, room));
+            }
         }
-        self.height = lines.len();
-        for line in lines {
-            // A line wrapped by the terminal would take two lines when redrawn.
-            let line: String = line.chars().take(width.saturating_sub(1)).collect();
+        self.height = wrapped.lines().count();
+        for line in wrapped.lines() {
+            // A word alone may be longer.
+            let line: String = line.chars().take(room).collect();
             let _ = writeln!(text, "{}", printable(&line));
         }
         text
     }
 
-    fn run_lines(&mut self, run: &RunNow) -> Vec<String> {
+    fn run_lines(&mut self, run: &RunNow, room: usize) -> Vec<String> {
         let mut lines: Vec<String> = heading(run).lines().map(str::to_owned).collect();
         for job in &run.jobs {
             let of = run.series.as_ref().unwrap_or(&run.id);
@@ -132,7 +138,9 @@ impl Screen {
                 *newest = line("", interval);
             }
             lines.push(newest.clone());
-            lines.push(format!("  {}", curve(rates)));
+            // Wrapping would shorten a longer curve.
+            let drawn = room.saturating_sub(INDENT.len()).min(rates.len());
+            lines.push(format!("  {}", curve(&rates[rates.len() - drawn..])));
         }
         let mut left = format!("  {} left of this run", format_duration(run.left_ns));
         if let Some(all_ns) = run.left_of_all_ns {
@@ -394,5 +402,17 @@ mod tests {
         none.runs.clear();
         assert_eq!(screen.drawn(&none, 60), format!("\u{1b}[{lines}A\u{1b}[J"));
         assert_eq!(screen.drawn(&none, 60), "");
+    }
+
+    #[test]
+    fn a_narrow_terminal_wraps_lines_and_cuts_none() {
+        let rates = (0..60).map(|second| interval(second, 500.0)).collect();
+        let mut screen = Screen::default();
+        let drawn = screen.drawn(&looked(rates), 50);
+        assert!(drawn.lines().all(|line| line.chars().count() < 50));
+        for words in ["1 x 8", "8.0 in flight", "0 to 500 IOPS", "9 s left"] {
+            assert!(drawn.contains(words), "{words}: {drawn}");
+        }
+        assert_eq!(screen.height, drawn.lines().count());
     }
 }

@@ -1,6 +1,17 @@
 //! fio options that would change the load and have no equivalent in a plan.
 
 use crate::fio::{Options, Rw, gap, names, size};
+use stripewise_units::nearest;
+
+const RW: [&str; 7] = [
+    "read",
+    "write",
+    "rw",
+    "readwrite",
+    "randread",
+    "randwrite",
+    "randrw",
+];
 
 /// Engines that read and write files and block devices. Others work on something else (clusters,
 /// networks, memory, nothing).
@@ -133,10 +144,11 @@ fn suffix(options: &Options) -> Result<(), String> {
 pub(super) fn known_rw(options: &Options) -> Result<Rw, String> {
     let rw = options.rw();
     rw.ok_or_else(|| {
-        format!(
-            "has rw={}: it trims, or is not known",
-            options.get("rw").unwrap_or("")
-        )
+        let typed = options.get("rw").unwrap_or("");
+        let near = nearest(typed, RW).filter(|_| !typed.contains("trim"));
+        let near = near.map(|near| format!(" (did you mean {near}?)"));
+        let near = near.unwrap_or_default();
+        format!("has rw={typed}: it trims, or is not known{near}")
     })
 }
 

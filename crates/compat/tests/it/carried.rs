@@ -87,6 +87,7 @@ fn what_a_plan_cannot_say_of_fio_is_refused_by_its_name() {
             "size=4*1024: write it as a number of bytes",
         ),
         ("rw=trimwrite\n", "rw=trimwrite: it trims"),
+        ("rw=randraed\n", "(did you mean randread?)"),
         (
             "rw=randread\nrandom_distribution=zipf:1.2:30\n",
             "random_distribution",

@@ -76,6 +76,34 @@ impl Kind<'_> {
     }
 }
 
+impl<'a> Kind<'a> {
+    /// Its rows by the size of their blocks, on which the effect of an offset depends.
+    pub fn by_block(&self, plan: &ExperimentPlan, level: usize) -> Vec<Kind<'a>> {
+        let mut parts: Vec<Kind<'a>> = Vec::new();
+        for row in self.rows.iter().copied() {
+            let workload = plan.levels[level].apply(&plan.cells[row.0.cell].workload, 0);
+            let bytes = workload.block_size_bytes;
+            match parts
+                .iter_mut()
+                .find(|part| part.workload.block_size_bytes == bytes)
+            {
+                Some(part) => part.rows.push(row),
+                None => parts.push(Kind {
+                    pattern: self.pattern,
+                    operation: self.operation.clone(),
+                    workload,
+                    rows: vec![row],
+                    pooled: None,
+                }),
+            }
+        }
+        for part in &mut parts {
+            part.pooled = pooled(&part.rows, plan.level);
+        }
+        parts
+    }
+}
+
 /// Whether one side is better.
 pub(super) fn is_found(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Better | Verdict::Worse)

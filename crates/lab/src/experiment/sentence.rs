@@ -50,11 +50,7 @@ pub(super) fn write(
     record.sentences.extend(not_in_the_mean(&effects));
     let reservations: Vec<String> = effects
         .iter()
-        .filter_map(|effect| {
-            effect
-                .cause?
-                .reservation(effect.kind.workload.block_size_bytes)
-        })
+        .flat_map(|effect| reservations(&effect.causes))
         .collect();
     for reservation in reservations {
         if !record.sentences.contains(&reservation) {
@@ -85,9 +81,12 @@ struct Effect<'a> {
     gain: Estimate,
     /// The upper bound on the gain of any row of the kind, from its interval.
     gain_percent_max: f64,
-    /// The cause, if the levels are offsets.
-    cause: Option<Cause>,
+    causes: Causes,
 }
+
+/// The causes by the size of blocks; none if the levels are no offsets, or blocks of that size are
+/// not seen to have the effect.
+type Causes = Vec<(u64, Option<Cause>)>;
 
 impl Table<'_> {
     fn baseline(&self) -> &Level {
@@ -136,7 +135,7 @@ impl Table<'_> {
             b_is_faster,
             gain,
             gain_percent_max,
-            cause: self.cause(kind, row, b_is_faster, gain),
+            causes: self.causes(kind, row, b_is_faster, gain),
         };
         if let Some(mean) = gain(kind.pooled).filter(shown) {
             return vec![effect(None, mean)];
@@ -145,6 +144,37 @@ impl Table<'_> {
         found
             .filter_map(|(row, _)| Some(effect(Some(row), gain(row.comparison).filter(shown)?)))
             .collect()
+    }
+
+    /// The causes of an effect, each block's by its own gain.
+    fn causes(
+        &self,
+        kind: &Kind<'_>,
+        row: Option<&Row>,
+        b_is_faster: bool,
+        gain: Estimate,
+    ) -> Causes {
+        let mut parts = kind.by_block(self.plan, self.level);
+        if let Some(row) = row {
+            parts.retain(|part| part.rows.iter().any(|(own, _)| own.cell == row.cell));
+        }
+        let turned = b_is_faster == self.plan.metric.more_is_better();
+        let own = |part: &Kind<'_>| {
+            let gain = gain_of_faster(part.pooled?.interval_percent?, turned);
+            (gain.low > 0.0).then_some(gain)
+        };
+        // Only together may they show the effect.
+        let is_gain_of_all = row.is_some() || !parts.iter().any(|part| own(part).is_some());
+        let of_part = |part: &Kind<'_>| {
+            let gain = if is_gain_of_all {
+                Some(gain)
+            } else {
+                own(part)
+            };
+            let cause = gain.and_then(|gain| self.cause(part, row, b_is_faster, gain));
+            (part.workload.block_size_bytes, cause)
+        };
+        parts.iter().map(of_part).collect()
     }
 
     /// The cause, if the levels are offsets. The law of crossings is about the amount of
@@ -206,6 +236,9 @@ impl Table<'_> {
         let of_third = kinds_of(self.plan, self.judged, third)
             .into_iter()
             .find(|other| other.pattern == kind.pattern && other.operation == kind.operation)?
+            .by_block(self.plan, third)
+            .into_iter()
+            .find(|part| part.workload.block_size_bytes == block)?
             .pooled?
             .interval_percent?;
         if of_third.contains(half) {
@@ -224,7 +257,7 @@ impl Table<'_> {
             (self.baseline(), self.other())
         };
         let cost = effect.gain.map(cost_of_gain);
-        let because = effect.cause.map(|cause| cause.clause()).unwrap_or_default();
+        let because = because(&effect.causes);
         let start = start_words(&slow.name);
         let is_offset = self.offsets().is_some();
         let place = match effect.row {
@@ -463,6 +496,43 @@ impl Table<'_> {
         }
         notes
     }
+}
+
+/// All blocks have the same cause.
+fn have_one(causes: &[(u64, Option<Cause>)]) -> bool {
+    causes.windows(2).all(|pair| pair[0].1 == pair[1].1)
+}
+
+/// The clause on the cause, which says for which blocks it holds where they differ.
+fn because(causes: &[(u64, Option<Cause>)]) -> String {
+    let mut each = causes
+        .iter()
+        .filter_map(|(bytes, cause)| Some((bytes, (*cause)?.clause())));
+    if have_one(causes) {
+        return each.next().map(|(_, clause)| clause).unwrap_or_default();
+    }
+    let each: Vec<String> = each
+        .filter_map(|(bytes, clause)| {
+            let clause = clause.strip_prefix(" because ")?;
+            Some(format!("with {} blocks {clause}", ByteSize(*bytes)))
+        })
+        .collect();
+    match each.is_empty() {
+        true => String::new(),
+        false => format!(" because {}", each.join(", and ")),
+    }
+}
+
+/// The sentences about causes that are not known.
+fn reservations(causes: &[(u64, Option<Cause>)]) -> Vec<String> {
+    let mut each = causes
+        .iter()
+        .filter_map(|(bytes, cause)| Some((bytes, (*cause)?.reservation(*bytes)?)));
+    if have_one(causes) {
+        return each.next().map(|(_, words)| words).into_iter().collect();
+    }
+    each.map(|(bytes, words)| format!("With {} blocks: {words}", ByteSize(*bytes)))
+        .collect()
 }
 
 impl Table<'_> {

@@ -510,6 +510,30 @@ fn a_third_offset_tells_split_pages_from_crossed_units() {
 }
 
 #[test]
+fn each_size_of_block_has_its_own_cause() {
+    let of = |threads, block_size_bytes| {
+        let mut cell = cell(100, threads, None);
+        cell.workload.block_size_bytes = block_size_bytes;
+        cell
+    };
+    let plan = old_and_new(vec![of(1, 8 << 10), of(8, 64 << 10)]);
+    let tables = sentences_of(&plan, &striped(), |run| {
+        match (aligned(run), run.workload.block_size_bytes) {
+            (false, _) => 1_000.0,
+            (true, 8_192) => 1_110.0,
+            (true, _) => 1_800.0,
+        }
+    });
+    assert!(
+        tables[0].sentences[0].contains(
+            "(mean of 8K 1x1 to 64K 8x1) because with 8K blocks 1 in 8 operations touches two disks, and with 64K blocks every operation touches one disk more."
+        ),
+        "{:?}",
+        tables[0].sentences
+    );
+}
+
+#[test]
 fn no_cause_is_claimed_that_is_not_known_or_that_the_data_contradict() {
     let plan = old_and_new(vec![cell(100, 1, None)]);
     let by_half = |run: &PlannedRun| if aligned(run) { 1_470.0 } else { 1_000.0 };

@@ -523,6 +523,10 @@ impl LimitsStudy {
 
     fn burst_found(&self) -> Option<BurstFound> {
         let burst = self.recovered_burst()?;
+        // What the grid took from it is known by what its runs count as at most: some volumes count
+        // large ones several times, and runs behind its end took nothing.
+        let is_bound = burst.grid_s > 0;
+        let low = |estimate: Estimate| if is_bound { 0.0 } else { estimate.low };
         let TokenBucket {
             burst_per_s,
             sustained_per_s,
@@ -534,14 +538,14 @@ impl LimitsStudy {
             burst_per_s: burst_per_s.value,
             sustained_per_s: sustained_per_s.value,
             bucket: bucket.value,
-            bucket_low: bucket.low,
+            bucket_low: low(bucket),
             bucket_high: bucket.high,
             bucket_unit: burst.unit,
             refill_per_s: burst.refill.map(|refill| refill.per_s.value),
             refill_per_s_low: burst.refill.map(|refill| refill.per_s.low),
             refill_per_s_high: burst.refill.map(|refill| refill.per_s.high),
             lasts_s: lasts_s.value,
-            lasts_s_low: lasts_s.low,
+            lasts_s_low: low(lasts_s),
             lasts_s_high: lasts_s.high,
         })
     }

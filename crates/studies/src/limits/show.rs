@@ -49,7 +49,10 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
                 group_limits(group)
             )
         }));
-        parts.push(format!("No cap is named: {refused}."));
+        parts.push(match &document.burst {
+            Some(_) => format!("No cap is named beyond the rates of the burst: {refused}."),
+            None => format!("No cap is named: {refused}."),
+        });
     } else if document.partial && document.caps.is_empty() {
         parts.push("Stopped before a cap could show.".to_owned());
     } else if document.caps.is_empty() {
@@ -200,21 +203,35 @@ fn units(caps: &[CapFound], unit_bytes: u64) -> Option<String> {
 fn burst(burst: &BurstFound) -> String {
     let rate = |value| text::rate(value, burst.bucket_unit);
     let above = burst.burst_per_s - burst.sustained_per_s;
+    let (full, at_most) = match is_bound(burst) {
+        true => (burst.bucket_high, "at most "),
+        false => (burst.bucket, ""),
+    };
     let back = burst.refill_per_s.map(|refill| {
-        let seconds = (refill * REST_S).min(burst.bucket) / above;
-        format!(
-            "; after {} of rest {} are back",
-            text::seconds(REST_S),
-            text::seconds(seconds)
-        )
+        let (rest, refilled) = (text::seconds(REST_S), refill * REST_S);
+        match refilled >= full {
+            true => format!("; after {rest} of rest all of it is back"),
+            false => format!(
+                "; after {rest} of rest {at_most}{} are back",
+                text::seconds(refilled / above)
+            ),
+        }
     });
+    let lasts = match is_bound(burst) {
+        true => text::seconds(burst.lasts_s_high),
+        false => text::seconds_interval(burst.lasts_s, [burst.lasts_s_low, burst.lasts_s_high]),
+    };
     format!(
-        "At {} a full burst lasts {}, then {}{}.",
+        "At {} a full burst lasts {at_most}{lasts}, then {}{}.",
         rate(burst.burst_per_s),
-        text::seconds_interval(burst.lasts_s, [burst.lasts_s_low, burst.lasts_s_high]),
         rate(burst.sustained_per_s),
         back.unwrap_or_default()
     )
+}
+
+/// What the bucket holds at most is all that is known.
+fn is_bound(burst: &BurstFound) -> bool {
+    burst.bucket_low <= 0.0
 }
 
 /// What is known about a burst whose end was searched for and not measured.
@@ -271,7 +288,11 @@ fn findings(document: &LimitsDocument) -> Vec<(String, String)> {
     }
     if let Some(burst) = &document.burst {
         let ends = [burst.bucket_low, burst.bucket_high];
-        find("bucket", text::held(burst.bucket, ends, burst.bucket_unit));
+        let held = match is_bound(burst) {
+            true => text::held_at_most(burst.bucket_high, burst.bucket_unit),
+            false => text::held(burst.bucket, ends, burst.bucket_unit),
+        };
+        find("bucket", held);
         if let Some(refill) = burst.refill_per_s {
             find("refill", text::rate(refill, burst.bucket_unit));
         }

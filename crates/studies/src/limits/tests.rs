@@ -1033,7 +1033,7 @@ fn a_burst_that_ended_within_the_grid_is_the_one_that_is_measured() {
         assert!((burst.refill_per_s.expect("a refill") / 300.0 - 1.0).abs() < 0.1);
         let answer = sheet(&document).answer;
         assert!(
-            answer.contains("At 3,000 IOPS a full burst lasts"),
+            answer.contains("At 3,000 IOPS a full burst lasts at most "),
             "{answer}"
         );
     }
@@ -1236,7 +1236,7 @@ fn a_bucket_of_a_few_seconds_that_a_rest_fills_is_a_burst() {
     assert_eq!(search(&document).result, BurstResult::Ended);
     let answer = sheet(&document).answer;
     assert!(
-        answer.contains("At 3,000 IOPS a full burst lasts "),
+        answer.contains("At 3,000 IOPS a full burst lasts at most "),
         "{answer}"
     );
 }

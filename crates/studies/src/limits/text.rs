@@ -113,9 +113,18 @@ pub(super) fn rate(value: f64, unit: BucketUnit) -> String {
     }
 }
 
+const GIB: f64 = 1_073_741_824.0;
+
+/// The contents of a bucket of which only a bound is known.
+pub(super) fn held_at_most(most: f64, unit: BucketUnit) -> String {
+    match unit {
+        BucketUnit::Operations => format!("at most {} operations", format_iops(most)),
+        BucketUnit::Bytes => format!("at most {:.1} GiB", most / GIB),
+    }
+}
+
 /// The contents of a bucket, with its interval.
 pub(super) fn held(value: f64, ends: [f64; 2], unit: BucketUnit) -> String {
-    const GIB: f64 = 1_073_741_824.0;
     match unit {
         BucketUnit::Operations => format_rate_interval(value, ends, "operations"),
         BucketUnit::Bytes => format_rate_interval(value / GIB, ends.map(|end| end / GIB), "GiB"),

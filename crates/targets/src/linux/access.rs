@@ -10,10 +10,11 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use stripewise_disk_inspect::storage::Storage;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_units::NameText;
+use stripewise_units::{Hint, NameText, nearest};
 
 /// What a path leads to.
 #[derive(Debug)]
@@ -156,14 +157,42 @@ fn not_found(path: &Path, os: io::Error) -> Error {
             )
             .with_hint("Mount what it points to, or give the real path.")
         }
-        Some(libc::ENOENT) => error(ErrorKind::NotFound, "does not exist").with_hint(
-            "Give a directory, in which a test file will be \
-             made; `stripewise prepare PATH` makes one that stays.",
-        ),
+        Some(libc::ENOENT) => {
+            let missing = error(ErrorKind::NotFound, "does not exist");
+            match near_device(path) {
+                Some(near) => missing.with_hint(Hint::plain(format!("Did you mean /dev/{near}?"))),
+                None => missing.with_hint(
+                    "Give a directory, in which a test file will be \
+                     made; `stripewise prepare PATH` makes one that stays.",
+                ),
+            }
+        }
         Some(libc::ELOOP) => error(ErrorKind::NotFound, "is a loop of symbolic links")
             .with_hint("Give the real path."),
         _ => failed(path.as_text(), "cannot be reached", os),
     }
+}
+
+/// The block device that was probably meant by a path in `/dev`.
+fn near_device(path: &Path) -> Option<String> {
+    let typed = path.strip_prefix("/dev").ok()?.to_str()?;
+    let entries = std::fs::read_dir("/dev").ok()?.flatten();
+    let blocks = entries.filter(|entry| {
+        let kind = entry.file_type();
+        kind.is_ok_and(|kind| kind.is_block_device())
+    });
+    let names: Vec<String> = blocks
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    near_name(typed, &names).map(str::to_owned)
+}
+
+/// Letters are missing or too many. With another letter or number it is another disk.
+fn near_name<'a>(typed: &str, names: &'a [String]) -> Option<&'a str> {
+    let digits = |name: &str| -> String { name.chars().filter(char::is_ascii_digit).collect() };
+    let names = names.iter().map(String::as_str);
+    let alike = names.filter(|&name| name.len() != typed.len() && digits(name) == digits(typed));
+    nearest(typed, alike)
 }
 
 /// An error of the operating system, with its class and a hint by its number.
@@ -230,6 +259,20 @@ pub(super) fn storage_of(file: &File) -> Storage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_device_is_named_and_not_another_disk() {
+        let names = ["loop0", "loop1", "sda", "sda1"].map(str::to_owned);
+        for (typed, near) in [
+            ("lop0", Some("loop0")),
+            ("looop1", Some("loop1")),
+            ("sdc", None),
+            ("sda3", None),
+            ("loop7", None),
+        ] {
+            assert_eq!(near_name(typed, &names), near, "{typed}");
+        }
+    }
 
     /// A blocking open waits for the lease holder, 45 seconds by default.
     #[test]

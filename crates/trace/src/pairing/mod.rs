@@ -3,7 +3,9 @@
 //! The rules, each observed on a kernel:
 //! - Data is paired by device and sector. Several operations may be open at one sector; of
 //!   them the first whose length fits completes. A completion of a part leaves the rest open.
-//! - A flush is issued at sector 0 and completes at sector 2^64-1: first in, first out.
+//! - A flush is issued at sector 0 and completes at sector 2^64-1: first in, first out. It serves
+//!   all that waited when the one before it completed, or the first that waits; what comes after that
+//!   waits for the next.
 //! - A write with a flush before it and forced unit access (`FWFS`) completes twice, and a
 //!   flush that a program asked for (`FWS 0 + 0`) once as itself (`FF`) and once as an empty
 //!   write (`WS 0 + 0`); the second is counted as repeated, and is no loss.
@@ -139,6 +141,17 @@ struct Issued {
     comm: Comm,
 }
 
+/// The flushes of a device.
+#[derive(Debug, Default)]
+struct Flushes {
+    /// At the device, oldest first.
+    issued: VecDeque<Issued>,
+    /// When the last one completed.
+    done_ns: u64,
+    /// Of the requests that the last one served, so many have not completed.
+    served: u32,
+}
+
 /// A system call that has not returned.
 #[derive(Debug, Default)]
 struct Call {
@@ -154,7 +167,7 @@ pub struct Pairer {
     bios: Open<Bio>,
     starts: Open<Start>,
     issued: Open<Issued>,
-    flushes: HashMap<DeviceNumber, VecDeque<Issued>>,
+    flushes: HashMap<DeviceNumber, Flushes>,
     open_flushes: usize,
     calls: HashMap<i32, Call>,
     /// The last completions: the event with the thread follows later.
@@ -222,7 +235,7 @@ impl Pairer {
         let flushes = std::mem::take(&mut self.flushes);
         let data = data.by_place.into_values();
         let data = data.flat_map(|(first, behind)| std::iter::once(first).chain(behind));
-        let all = data.chain(flushes.into_values().flatten());
+        let all = data.chain(flushes.into_values().flat_map(|one| one.issued));
         let open: Vec<Operation> = all.map(|issued| issued.operation).collect();
         self.report.in_flight += open.len() as u64;
         self.release(open);
@@ -309,16 +322,21 @@ impl Pairer {
         self.bios.add(place_of(event), bio);
     }
 
-    /// The bios of an issue: the earliest, and how many begin in it. One flush serves all that wait
-    /// for one.
+    /// The bios of an issue: the earliest, and how many begin in it. One flush serves several.
     fn take_bios(&mut self, event: &Event, direction: Direction) -> Option<(Bio, u32)> {
         let mut first: Option<Bio> = None;
         let mut count = 0;
         let (device, mut at) = place_of(event);
         let end = at.saturating_add(u64::from(event.sectors));
         let oldest_ns = event.at_ns.saturating_sub(BIO_AGE_NS_MAX);
-        let fits = |bio: &Bio| bio.direction == direction && bio.at_ns >= oldest_ns;
+        let last_flush_ns = self.last_flush_ns(device);
         while count < MERGED_MAX {
+            let is_next = direction == Direction::Flush && first.is_some();
+            let fits = |bio: &Bio| {
+                bio.direction == direction
+                    && bio.at_ns >= oldest_ns
+                    && (!is_next || bio.at_ns <= last_flush_ns)
+            };
             let Some(bio) = self.bios.take((device, at), fits) else {
                 break;
             };
@@ -354,6 +372,9 @@ impl Pairer {
         let start = self.starts.take(place, |start| {
             start.direction == direction && bio.is_none_or(|bio| start.at_ns >= bio.at_ns)
         });
+        if direction == Direction::Flush {
+            self.drop_served_starts(place);
+        }
         let who = bio.map(|bio| (bio.pid, bio.comm));
         let who = who.or(start.map(|start| (start.pid, start.comm)));
         let (pid, comm) = who.unwrap_or((event.pid, event.comm));
@@ -386,11 +407,39 @@ impl Pairer {
         };
         if direction == Direction::Flush {
             self.open_flushes += 1;
-            let queue = self.flushes.entry(event.device).or_default();
-            queue.push_back(issued);
+            let flushes = self.flushes.entry(event.device).or_default();
+            flushes.issued.push_back(issued);
         } else {
             self.issued.add(place, issued);
         }
+    }
+
+    fn last_flush_ns(&self, device: DeviceNumber) -> u64 {
+        self.flushes.get(&device).map_or(0, |one| one.done_ns)
+    }
+
+    /// Requests that this flush serves beside the first: no later one began with them.
+    fn drop_served_starts(&mut self, place: (DeviceNumber, u64)) {
+        let last_ns = self.last_flush_ns(place.0);
+        let served = |start: &Start| start.direction == Direction::Flush && start.at_ns <= last_ns;
+        while self.starts.take(place, served).is_some() {}
+    }
+
+    /// A request that waited for a flush has completed. More of them than the flush was known to
+    /// serve have not waited for the next one, which may come seconds later.
+    fn serve(&mut self, device: DeviceNumber) {
+        let Some(flushes) = self.flushes.get_mut(&device) else {
+            return;
+        };
+        if flushes.served > 0 {
+            flushes.served -= 1;
+            return;
+        }
+        let place = (device, 0);
+        self.bios
+            .take(place, |bio| bio.direction == Direction::Flush);
+        self.starts
+            .take(place, |start| start.direction == Direction::Flush);
     }
 
     /// The operation will be issued again, as the same one.
@@ -423,7 +472,7 @@ impl Pairer {
 
     fn take_issued(&mut self, event: &Event, direction: Direction) -> Option<Issued> {
         if direction == Direction::Flush {
-            let issued = self.flushes.get_mut(&event.device)?.pop_front()?;
+            let issued = self.flushes.get_mut(&event.device)?.issued.pop_front()?;
             self.open_flushes -= 1;
             return Some(issued);
         }
@@ -440,6 +489,7 @@ impl Pairer {
         let is_flush = direction == Direction::Flush;
         if event.sectors == 0 && direction == Direction::Write {
             self.report.repeated_completions += 1;
+            self.serve(event.device);
             return;
         }
         let Some(mut issued) = self.take_issued(event, direction) else {
@@ -455,6 +505,10 @@ impl Pairer {
             let end = event.sector.saturating_add(u64::from(event.sectors));
             self.issued.add((event.device, end), issued);
             return;
+        }
+        if is_flush && let Some(flushes) = self.flushes.get_mut(&event.device) {
+            flushes.done_ns = event.at_ns;
+            flushes.served = issued.operation.demands;
         }
         self.report.paired += 1;
         let operation = Operation {

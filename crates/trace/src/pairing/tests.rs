@@ -92,14 +92,43 @@ fn flushes_are_first_in_first_out_whatever_their_sector() {
 #[test]
 fn one_flush_serves_all_that_wait_and_names_who_asked_first() {
     let (all, pairer) = pair(&[
+        event(1, Issue, 0, 0, "FF"),
         by(200, "postgres", event(5, Queue, 0, 0, "FWS")),
         by(300, "jbd2/sda1-8", event(7, Queue, NO_SECTOR, 0, "FWS")),
+        event(8, Complete, NO_SECTOR, 0, "FF"),
         by(9, "kworker/0:1H", event(10, Issue, 0, 0, "FF")),
         event(30, Complete, NO_SECTOR, 0, "FF"),
     ]);
-    assert_eq!((all.len(), all[0].demands), (1, 2));
-    assert_eq!(all[0].latency_ns(), Some(25));
-    assert_eq!(pairer.tasks.name(all[0].task).as_deref(), Some("postgres"));
+    assert_eq!((all.len(), all[1].demands), (2, 2));
+    assert_eq!(all[1].latency_ns(), Some(25));
+    assert_eq!(pairer.tasks.name(all[1].task).as_deref(), Some("postgres"));
+}
+
+#[test]
+fn what_waits_for_the_next_flush_is_left_to_it_and_no_later_one_begins_with_what_was_served() {
+    let (all, _) = pair(&[
+        event(5, Queue, 0, 0, "FWS"),
+        event(6, Start, 0, 0, "FWS"),
+        // It came once the flush was on its way.
+        event(7, Queue, 0, 0, "FWS"),
+        event(8, Start, 0, 0, "FWS"),
+        event(10, Issue, 0, 0, "FF"),
+        event(30, Complete, NO_SECTOR, 0, "FF"),
+        event(31, Complete, 0, 0, "WS"),
+        event(32, Issue, 0, 0, "FF"),
+        // Served as well, as its completion shows.
+        event(33, Queue, 0, 0, "FWS"),
+        event(34, Start, 0, 0, "FWS"),
+        event(50, Complete, NO_SECTOR, 0, "FF"),
+        event(51, Complete, 0, 0, "WS"),
+        event(52, Complete, 0, 0, "WS"),
+        // A write asks for this one.
+        event(9_000, Issue, 0, 0, "FF"),
+        event(9_020, Complete, NO_SECTOR, 0, "FF"),
+    ]);
+    let latencies: Vec<_> = all.iter().filter_map(Operation::latency_ns).collect();
+    assert_eq!(latencies, [25, 43, 20]);
+    assert!(all.iter().all(|one| one.demands == 1));
 }
 
 #[test]

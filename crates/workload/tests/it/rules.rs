@@ -323,7 +323,14 @@ fn bad_words_are_refused_with_the_reason_and_what_is_accepted() {
         ("hot:0/90", "`hot:0/90` has a share outside of 1 to 99"),
         ("hot:10/100", "`hot:10/100` has a share outside of 1 to 99"),
         ("hot:300/1", "`hot:300/1` has a share outside of 1 to 99"),
-        ("Uniform", "`Uniform` is not a distribution"),
+        (
+            "Uniform",
+            "`Uniform` is not a distribution: did you mean uniform?",
+        ),
+        (
+            "zipfian:1.1",
+            "`zipfian:1.1` is not a distribution: did you mean zipf:1.1?",
+        ),
     ] {
         let error = typed.parse::<Distribution>().unwrap_err();
         assert_eq!(error.to_string(), message);

@@ -81,7 +81,7 @@ hint: use one of direct, direct-sync, buffered, buffered-sync, dontcache
         r"
 exit 2
 --- stderr
-error: invalid value 'libaio' for '--engine <NAME>': `libaio` is not an engine: it is auto, uring, nvme, iocp, threads or null
+error: invalid value 'libaio' for '--engine <NAME>': `libaio` is not an engine: it is auto, uring, nvme, iocp, threads or null; did you mean uring?
 hint: `stripewise run --help` explains every switch
 ",
     ),

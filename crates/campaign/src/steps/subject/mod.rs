@@ -158,9 +158,12 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
                     return Err(refused);
                 }
                 let failure = Failure::from(error);
-                Err(match near_label(context, store, name)? {
+                let label =
+                    near_label(context, store, name)?.map(|near| format!("the label `{near}`"));
+                let last = nearest(name, ["last", "last-run"]).map(|near| format!("`{near}`"));
+                Err(match label.or(last) {
                     Some(near) => failure.hinted(format!(
-                        "did you mean the label `{near}`? `stripewise history` lists what is stored"
+                        "did you mean {near}? `stripewise history` lists what is stored"
                     )),
                     None => failure,
                 })
