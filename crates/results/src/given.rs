@@ -37,7 +37,7 @@ impl<'a> Paths<'a> {
     fn field(self, name: &str) -> Field<'a> {
         let from = self
             .all
-            .partition_point(|path| path[self.lead..].as_bytes() < name.as_bytes());
+            .partition_point(|path| path.as_bytes()[self.lead..] < *name.as_bytes());
         let all = &self.all[from..];
         let is_of_it = |path: &&&str| {
             let rest = path[self.lead..].strip_prefix(name);
