@@ -69,7 +69,7 @@ pub(crate) fn not_sustained(
     highest: Option<&StepRecord>,
     found: &SustainedRecord,
 ) -> Option<String> {
-    let why = found.not_reached_words()?;
+    let why = found.not_reached_words(!kind.writes())?;
     Some(match highest {
         Some(step) => format!("{} was the most so far, but {why}", throughput(kind, step)),
         None => why,

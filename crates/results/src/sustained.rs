@@ -110,19 +110,30 @@ impl SustainedRecord {
         ))
     }
 
-    /// Why there is no sustained rate; `None` if there is one.
-    pub fn not_reached_words(&self) -> Option<String> {
+    /// Why there is no sustained rate; `None` if there is one. What absorbs a load that only
+    /// `reads` is a burst credit.
+    pub fn not_reached_words(&self, reads: bool) -> Option<String> {
+        let (operations, done, doing) = match reads {
+            true => ("reads", "read", "reading"),
+            false => ("writes", "written", "writing"),
+        };
         let so_far = format!(
-            "after {} ({} written)",
+            "after {} ({} {done})",
             format_duration(self.duration_ns),
             format_bytes(self.written_bytes)
         );
         let why = match self.claim {
             SustainedClaim::Sustained | SustainedClaim::AtLeast => return None,
+            SustainedClaim::TooShort if self.duration_ns == 0 && reads => {
+                "the time was too short to look for a burst credit".to_owned()
+            }
             SustainedClaim::TooShort if self.duration_ns == 0 => {
                 "the time was too short to look for what a cache absorbs".to_owned()
             }
-            SustainedClaim::TooShort => format!("the writes were too few to tell {so_far}"),
+            SustainedClaim::TooShort => format!("the {operations} were too few to tell {so_far}"),
+            SustainedClaim::CacheAbsorbs if reads => {
+                format!("a burst credit may still last {so_far}")
+            }
             SustainedClaim::CacheAbsorbs => {
                 format!("the cache may still absorb everything {so_far}")
             }
@@ -145,13 +156,13 @@ impl SustainedRecord {
             let (ns, bytes) = (format_duration(ns), format_bytes(bytes));
             match is_least {
                 true => format!(
-                    ", which takes at least {ns} of writing ({bytes}), and longer if the rate falls"
+                    ", which takes at least {ns} of {doing} ({bytes}), and longer if the rate falls"
                 ),
-                false => format!(", which takes about {ns} of writing ({bytes})"),
+                false => format!(", which takes about {ns} of {doing} ({bytes})"),
             }
         });
         Some(format!(
-            "{why}: sustained writes were not measured{}",
+            "{why}: sustained {operations} were not measured{}",
             needed.unwrap_or_default()
         ))
     }
@@ -184,7 +195,7 @@ mod tests {
             sustained.absorbed_words(true, true).as_deref(),
             Some("352 MiB/s until 256 MiB are read")
         );
-        assert_eq!(sustained.not_reached_words(), None);
+        assert_eq!(sustained.not_reached_words(false), None);
         let absorbed = SustainedRecord {
             claim: SustainedClaim::CacheAbsorbs,
             absorbed_bytes: None,
@@ -197,18 +208,25 @@ mod tests {
         assert!(!absorbed.is_reached());
         assert_eq!(absorbed.absorbed_words(true, false), None);
         assert_eq!(
-            absorbed.not_reached_words().as_deref(),
+            absorbed.not_reached_words(false).as_deref(),
             Some(
                 "the cache may still absorb everything after 1 m (1 GiB written): sustained \
                  writes were not measured, which takes at least 10 m of writing (4 GiB), and \
                  longer if the rate falls"
             )
         );
+        assert_eq!(
+            absorbed.not_reached_words(true).as_deref(),
+            Some(
+                "a burst credit may still last after 1 m (1 GiB read): sustained reads were not \
+                 measured, which takes at least 10 m of reading (4 GiB), and longer if the rate falls"
+            )
+        );
         let unsteady = SustainedRecord {
             claim: SustainedClaim::Unsteady,
             ..absorbed
         };
-        let words = unsteady.not_reached_words().expect("not reached");
+        let words = unsteady.not_reached_words(false).expect("not reached");
         assert!(
             words.ends_with(", which takes about 10 m of writing (4 GiB)"),
             "{words}"

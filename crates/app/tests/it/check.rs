@@ -67,6 +67,20 @@ spike_max = "900ms"
 "#;
 
 #[test]
+fn writes_that_a_cache_absorbs_at_first_are_no_baseline() {
+    let desk = Desk::new();
+    let run = ["run", "sim:sata-ssd", "--write", "--repeat", "6", "-q"];
+    desk.run(&run).done();
+    desk.run(&["baseline", "set", "last"])
+        .failed(2, &["6 of the 6 runs", "not steady", "--steady"]);
+    desk.run(&["baseline", "set", "last", "--anyway"])
+        .done()
+        .warned(&["not-steady in 6 of 6 runs"]);
+    desk.run(&[&run[..], &["--steady"]].concat()).done();
+    desk.run(&["baseline", "set", "last", "--replace"]).done();
+}
+
+#[test]
 fn what_cannot_be_told_is_a_line_with_its_interval() {
     let desk = Desk::new();
     let target = format!("sim:{}", desk.write("stalls.toml", STALLS));

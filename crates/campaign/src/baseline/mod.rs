@@ -13,7 +13,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::SeriesKind;
-use stripewise_lab::compare::{minimum_repetitions, void_codes};
+use stripewise_lab::compare::{minimum_repetitions, unsteady_writes, void_codes};
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::Store;
 use stripewise_units::{counted, format_duration};
@@ -93,6 +93,9 @@ pub fn set(
         && !wanted.anyway
     {
         return Err(scatters(&stored, loss));
+    }
+    if let Some(found) = unsteady_writes(&stored.runs).filter(|_| !wanted.anyway) {
+        return Err(not_steady(&stored, found));
     }
     stored.keep(context, &mut store)?;
     Ok(SetBaseline::Stored {
@@ -182,6 +185,20 @@ fn scatters(stored: &StoredBaseline, loss: f64) -> Failure {
             stored.from
         ),
         hint,
+    )
+}
+
+/// Writes that a cache absorbed at first would be compared with later ones as they happen to
+/// find that cache; repetitions that each begin alike do not scatter.
+fn not_steady(stored: &StoredBaseline, (count, words): (usize, &str)) -> Failure {
+    Failure::usage(
+        format!(
+            "{count} of the {} of {} are writes that were not steady, and no baseline was set: {words}",
+            counted(stored.runs.len(), "run", "runs"),
+            stored.from
+        ),
+        "measure what lasts: `run --steady` first writes until no cache absorbs the load; or \
+         accept it with --anyway",
     )
 }
 

@@ -160,16 +160,25 @@ pub fn layouts(context: &Context, name: &str, explain: bool) -> Outcome<Option<(
     }))
 }
 
-/// The comparison of the levels of a stored experiment. Empty if `name` is something else.
-pub fn experiment(context: &Context, name: &str) -> Outcome<Vec<ComparisonRecord>> {
+/// The comparison of the levels of a stored experiment, and what was found in a line. `None` if
+/// `name` is something else, or has nothing to compare.
+pub fn experiment(
+    context: &Context,
+    name: &str,
+) -> Outcome<Option<(Vec<ComparisonRecord>, String)>> {
     let Some(store) = context.open_store_if_any()? else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let name = measured::full_name(&store, name)?;
-    match StoredExperiment::is_known(&store, &name)? {
-        true => Ok(levels_compared(context, &stored(context, &store, &name)?)),
-        false => Ok(Vec::new()),
+    if !StoredExperiment::is_known(&store, &name)? {
+        return Ok(None);
     }
+    let found = levels_compared(context, &stored(context, &store, &name)?);
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let line = StoredExperiment::load(&store, &name)?.line(&found);
+    Ok(Some((found, line)))
 }
 
 /// Parses the start of a period as typed: a day or time, or a duration

@@ -33,7 +33,7 @@ use stripewise_lab::compare::Requirement;
 use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
-use stripewise_units::{format_duration, is_sim_target};
+use stripewise_units::{counted, format_duration, is_sim_target};
 use stripewise_workload::{Request, RequestPart, Steady, validate};
 
 /// Parameters outside the request that do not affect the measurement.
@@ -285,6 +285,13 @@ fn ends_all(context: &Context, record: &RunRecord) -> Option<&'static str> {
     is_open.then_some("what the run wrote could not be read again")
 }
 
+fn not_started(left: usize) -> String {
+    format!(
+        "{} not started",
+        counted(left, "more run was", "more runs were")
+    )
+}
+
 fn run_all(
     context: &Context,
     store: &mut Store,
@@ -345,14 +352,14 @@ fn run_all(
         let left = planned.runs.len() - index - 1;
         if let Some(why) = records.last().and_then(|record| ends_all(context, record)) {
             if left > 0 {
-                context.note(format!("{why}; {left} more runs were not started"));
+                context.note(format!("{why}; {}", not_started(left)));
             }
             break;
         }
         before_ns = before_ns.saturating_add(lengths[index]);
         if context.signal().is_some() {
             if left > 0 {
-                context.note(format!("interrupted; {left} more runs were not started"));
+                context.note(format!("interrupted; {}", not_started(left)));
             }
             break;
         }

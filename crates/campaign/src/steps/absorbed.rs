@@ -37,7 +37,7 @@ pub fn absorbed_notes(all: &[CellSustained]) -> Vec<String> {
 pub fn not_sustained(all: &[CellSustained]) -> Vec<(&str, String)> {
     let mut cells: Vec<(&str, String)> = Vec::new();
     for one in all {
-        if let Some(why) = one.found.not_reached_words()
+        if let Some(why) = one.found.not_reached_words(false)
             && !cells.iter().any(|(cell, _)| *cell == one.cell)
         {
             cells.push((&one.cell, why));

@@ -10,7 +10,8 @@ use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::experiment::{Ended, ExperimentPlan, LayoutFacts};
-use stripewise_results::{RunRecord, SCHEMA_VERSION};
+use stripewise_report::experiment_line;
+use stripewise_results::{ComparisonRecord, RunRecord, SCHEMA_VERSION};
 use stripewise_store::{Filter, Store, StoredDocument};
 
 /// Kind of these documents in the store.
@@ -105,6 +106,15 @@ impl StoredExperiment {
     /// Stores it, replacing the previous state.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         store_document(context, store, KIND, &self.id, self)
+    }
+
+    /// What was found, in a line.
+    pub fn line(&self, found: &[ComparisonRecord]) -> String {
+        let partial = match self.ended {
+            Some(ended) if ended.finished() => "",
+            _ => "partial: ",
+        };
+        format!("{}: {partial}{}", self.target, experiment_line(found))
     }
 
     /// The experiment of this id, or of a unique id beginning with it.

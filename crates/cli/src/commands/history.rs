@@ -16,9 +16,7 @@ use stripewise_campaign::history::{
     since,
 };
 use stripewise_campaign::qualify::QualifyResult;
-use stripewise_report::{
-    RunsLook, Sheet, again, compared_line, comparison_sheet, history_table, runs_origin,
-};
+use stripewise_report::{RunsLook, Sheet, again, comparison_sheet, history_table, runs_origin};
 use stripewise_results::Document;
 use stripewise_store::Filter;
 use stripewise_units::{NameText, counted};
@@ -218,10 +216,9 @@ fn print_conclusion(
     let (mut sheet, line) = match stored {
         Some(stored) => stored,
         None => {
-            let found = experiment(context, name)?;
-            if found.is_empty() {
+            let Some((found, line)) = experiment(context, name)? else {
                 return Ok(false);
-            }
+            };
             let mut rows = found.iter().flat_map(|table| &table.rows);
             let is_throughput = !rows.any(|row| row.metric.starts_with("latency"));
             // Below the runs are their warnings.
@@ -230,7 +227,7 @@ fn print_conclusion(
                 false => Vec::new(),
             };
             let sheet = comparison_sheet(&found, &runs, look.explain);
-            (sheet, compared_line(&found))
+            (sheet, line)
         }
     };
     if context.global.quiet {

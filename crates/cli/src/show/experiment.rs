@@ -9,7 +9,7 @@ use crate::switches::hints::replace_hints;
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::session::ExperimentSession;
 use stripewise_lab::experiment::Ended;
-use stripewise_report::{again, again_by, comparison_sheet, experiment_line, go_on_by};
+use stripewise_report::{again, again_by, comparison_sheet, go_on_by};
 use stripewise_results::RunRecord;
 use stripewise_units::{counted, format_duration};
 
@@ -35,12 +35,7 @@ fn print(context: &Context, answer: &Answer) -> Outcome {
 }
 
 fn line(context: &Context, answer: &Answer) -> String {
-    let found = experiment_line(&answer.comparisons);
-    let partial = match answer.stored.ended {
-        Some(ended) if ended.finished() => "",
-        _ => "partial: ",
-    };
-    let line = format!("{}: {partial}{found}", answer.stored.target);
+    let line = answer.stored.line(&answer.comparisons);
     match answer.is_stored {
         true => marked_to_go_on(&line, &answer.stored.id, &pointers(context, answer)),
         false => line,

@@ -33,7 +33,9 @@ pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
 pub use history::{OwnHistory, StoredRuns};
 pub use landmarks::compare_landmarks;
-pub use reference::{Sensitivity, doubts, minimum_repetitions, sensitivity, void_codes};
+pub use reference::{
+    Sensitivity, doubts, minimum_repetitions, sensitivity, unsteady_writes, void_codes,
+};
 pub use requirement::Requirement;
 pub use together::{AmbiguousLimit, RequiredTogether, part_at_rate, pieces_s, required_together};
 

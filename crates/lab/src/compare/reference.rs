@@ -16,7 +16,7 @@ const LEVEL: f64 = 0.95;
 
 /// Warnings about temporary conditions: after one of these, a
 /// later run may differ although the storage has not changed.
-const OF_THE_MOMENT: [&str; 15] = [
+const OF_THE_MOMENT: [&str; 16] = [
     "abandoned-operations",
     "array-syncing",
     "cpu-bound",
@@ -24,6 +24,7 @@ const OF_THE_MOMENT: [&str; 15] = [
     "cpu-steal",
     "errors",
     "io-throttled",
+    "not-steady",
     "other-load",
     "paused",
     "power-saving",
@@ -33,6 +34,9 @@ const OF_THE_MOMENT: [&str; 15] = [
     "target-changed",
     "thermal-throttling",
 ];
+
+/// Warnings that a rate is not that of one state.
+const UNSTEADY: [&str; 2] = ["not-steady", "step-down"];
 
 /// The fewest repetitions of any workload in these runs; 0 if there is none.
 pub fn minimum_repetitions(runs: &[RunRecord]) -> usize {
@@ -108,6 +112,25 @@ pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     doubts
 }
 
+/// How many of these runs wrote and were not steady, and what the first of them says, if they are
+/// at least half: later ones would be compared with a cache, or with a moment. The answer of a
+/// bench is written until no cache absorbs it, and does not count.
+pub fn unsteady_writes(runs: &[RunRecord]) -> Option<(usize, &str)> {
+    let counting = runs.iter().filter(|run| run.answer_block.is_none());
+    let found: Vec<&Warning> = counting.filter_map(unsteady_write).collect();
+    let first = found.first()?;
+    (2 * found.len() >= runs.len()).then(|| (found.len(), first.in_short()))
+}
+
+fn unsteady_write(run: &RunRecord) -> Option<&Warning> {
+    let mut writing = run.jobs.iter().filter(|job| job.workload.writes());
+    writing.find_map(|job| {
+        let mut warnings = job.warnings.iter();
+        warnings
+            .find(|one| one.severity >= Severity::Warning && UNSTEADY.contains(&one.code.as_str()))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::run;
@@ -123,6 +146,24 @@ mod tests {
             hint: String::new().into(),
         });
         run
+    }
+
+    #[test]
+    fn writes_that_are_not_steady_are_no_reference() {
+        let mut runs: Vec<RunRecord> = (1..7).map(|n| run(n, 1, 400.0)).collect();
+        for one in &mut runs[..3] {
+            *one = warned(one.clone(), "step-down", Severity::Warning);
+        }
+        // Of reads it is a reservation.
+        assert_eq!(unsteady_writes(&runs), None);
+        assert!(doubts(&runs)[0].starts_with("step-down in 3 of 6 runs: "));
+        for one in &mut runs {
+            one.jobs[0].workload.read_percent = 0;
+        }
+        let words = "others had 32 % of the operations";
+        assert_eq!(unsteady_writes(&runs), Some((3, words)));
+        runs[0].answer_block = Some(0);
+        assert_eq!(unsteady_writes(&runs), None);
     }
 
     #[test]

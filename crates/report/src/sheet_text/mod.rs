@@ -352,7 +352,12 @@ impl Shape {
         };
         let gone = used.iter().filter(|at| !shown.contains(at));
         let gone = gone.filter_map(|at| table.columns.get(*at));
-        shape.left_out = gone.map(|column| column.heading.clone()).collect();
+        for column in gone {
+            // Reads and writes may have columns of one name.
+            if !shape.left_out.contains(&column.heading) {
+                shape.left_out.push(column.heading.clone());
+            }
+        }
         let whole = Shape {
             gap: 1,
             ..Shape::with(table, &used)

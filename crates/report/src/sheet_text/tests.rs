@@ -160,6 +160,19 @@ fn headings_of_numbers_are_wrapped_before_a_column_is_left_out() {
     );
 }
 
+#[test]
+fn columns_of_one_name_are_named_once_where_there_is_no_room_for_them() {
+    let columns = [
+        Column::text("load"),
+        Column::number("p50").dropped(1),
+        Column::number("p50").dropped(1),
+    ];
+    let rows = vec![vec!["random", "1,234.56", "6,543.21"]];
+    let table = SheetTable::new("", columns, rows);
+    let text = table_text(&table, 9, &|_, text| text.to_owned());
+    assert_eq!(text.matches("p50").count(), 1, "{text}");
+}
+
 /// The names of rows give way first, then numbers stand below each other, then a column that may
 /// go goes; the compared values always show.
 #[test]

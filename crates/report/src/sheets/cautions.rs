@@ -5,9 +5,7 @@ use crate::sheet::{Caution, SheetTable};
 use crate::validity::{self, Reservation, listed};
 use crate::warning_summary::{Marks, chosen};
 use crate::warnings::{collected, of_runs, severity_word, some_runs};
-use stripewise_results::{
-    Document, LatencySummary, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning,
-};
+use stripewise_results::{Document, LatencySummary, RunRecord, SeriesRecord, Severity, Warning};
 use stripewise_units::{counted, format_duration};
 
 /// Void numbers, stopped runs, answers of one run, then the most severe warnings and the number
@@ -73,7 +71,8 @@ fn unanswered(document: &Document) -> Vec<Caution> {
         };
         // The rate so far differs from load to load.
         let sustained = series.sustained.as_ref();
-        let why = sustained.and_then(SustainedRecord::not_reached_words);
+        let why =
+            sustained.and_then(|found| found.not_reached_words(series.name.ends_with("read")));
         let why = why.unwrap_or_else(|| no_answer.clone());
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, alike)) => alike.push(named),
@@ -89,7 +88,7 @@ fn unanswered(document: &Document) -> Vec<Caution> {
         let mut codes = alike.iter().flat_map(|one| one.series.void_codes());
         let is_cache = |series: &SeriesRecord| {
             let sustained = series.sustained.as_ref();
-            sustained.is_some_and(|found| found.not_reached_words().is_some())
+            sustained.is_some_and(|found| found.not_reached_words(false).is_some())
         };
         let is_listed = alike.iter().all(|one| is_cache(one.series));
         let code = codes.find(|code| is_listed && *code == NOT_SUSTAINED);

@@ -220,8 +220,9 @@ fn round_to_seconds(ns: u64) -> u64 {
 
 /// The pilot of this load did not see the sustained rate: a cache may have absorbed all of it.
 pub fn not_sustained(evidence: &Evidence) -> Option<Warning> {
-    let message = evidence.sustained?.not_reached_words()?;
+    let message = evidence.sustained?.not_reached_words(!evidence.writes())?;
     let hint = match (evidence.target.kind, evidence.cache_size_bytes) {
+        _ if !evidence.writes() => "give it more time",
         (TargetKind::Simulated, _) => "a simulated SSD in steady state: `?ssd.preconditioned=true`",
         (_, Some(_)) => "give it more time",
         (_, None) => "give it more time, or say how large the cache is: <--cache-size>",

@@ -246,6 +246,21 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
 }
 
 #[test]
+fn the_limit_is_of_reads_and_writes_together() {
+    let mut study = study(searched(2.0, 1, 0.0, 1.0), None);
+    let kind = |operations, beyond| KindBeyond { operations, beyond };
+    study.questions[0].kinds = [kind(1_000, 5), kind(100, 5)];
+    let words =
+        "; the limit is of all operations together, and writes exceed it more often than reads";
+    let answer = study.sheet().answer;
+    assert!(answer.contains(words), "{answer}");
+    // Where all are of one kind there is nothing to say.
+    study.questions[0].kinds = [kind(1_000, 5), kind(0, 0)];
+    let answer = study.sheet().answer;
+    assert!(!answer.contains("together"), "{answer}");
+}
+
+#[test]
 fn a_load_that_is_not_carried_at_any_factor_has_no_headroom() {
     let none = study(searched(0.001, 1, 0.0, 1.0), None);
     let sheet = none.sheet();

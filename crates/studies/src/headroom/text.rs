@@ -8,9 +8,7 @@ use crate::limits::AppliesTo;
 use std::collections::BTreeMap;
 use stripewise_report::{Column, Judgement, Sheet, SheetTable, fidelity_text, format_factor};
 use stripewise_stats::exceedance_quiet_s;
-use stripewise_units::{
-    format_bytes, format_count, format_duration, format_duration_exact, format_iops, format_share,
-};
+use stripewise_units::{format_bytes, format_count, format_duration, format_iops, format_share};
 
 /// What an interval does not cover.
 const RECORDING_ALONE: &str =
@@ -39,7 +37,7 @@ fn factor_text(found: &HeadroomAnswer) -> String {
 }
 
 fn sentence(study: &Headroom, question: &Question) -> String {
-    let (facts, slo) = (&study.options().facts, &study.options().slo);
+    let facts = &study.options().facts;
     let words = question.growth.words();
     let Some(found) = &study.answer(question) else {
         return match question.search.next() {
@@ -88,10 +86,7 @@ fn sentence(study: &Headroom, question: &Question) -> String {
             };
             return text;
         }
-        Some(kind) => {
-            let limit = format_duration_exact(slo.limit_ns);
-            text += &format!("; {kind} reach {limit} first");
-        }
+        Some(kind) => text += &beyond_text(question, kind),
         None => {}
     }
     if found.is_short_lived {
@@ -105,6 +100,18 @@ fn sentence(study: &Headroom, question: &Question) -> String {
         text += &format!("; {held}");
     }
     text
+}
+
+/// That the limit is none of reads or writes alone, and which of them exceed it more often; empty
+/// if the load has only one of them.
+fn beyond_text(question: &Question, kind: &str) -> String {
+    if question.kinds.iter().any(|one| one.operations == 0) {
+        return String::new();
+    }
+    let other = if kind == "reads" { "writes" } else { "reads" };
+    format!(
+        "; the limit is of all operations together, and {kind} exceed it more often than {other}"
+    )
 }
 
 /// `4.34 times held for 10 m, too short to exclude rare stalls`.

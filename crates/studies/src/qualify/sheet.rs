@@ -194,9 +194,8 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
             ),
         ));
     }
-    let is_met = study.verdict() == Verdict::Met;
-    if study.options().design == QualifyDesign::Usual && is_met {
-        let text = "it holds for these minutes: --sign spreads them over an hour and a half";
+    if study.verdict() == Verdict::Met {
+        let text = not_seen(study.options().design);
         cautions.push(caution(Severity::Note, text.to_owned()));
     }
     if study.options().placement.sector_bytes > 0 {
@@ -242,6 +241,20 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
     }
     cautions.sort_by_key(|one| std::cmp::Reverse(one.severity));
     cautions
+}
+
+/// What the minutes of this design do not show where all is met.
+const fn not_seen(design: QualifyDesign) -> &'static str {
+    match design {
+        QualifyDesign::Signed => {
+            "a burst credit that outlasts these minutes, or that the rests between them refill, is \
+             not seen: `stripewise limits --burst` looks for one"
+        }
+        QualifyDesign::Quick | QualifyDesign::Usual => {
+            "it holds for these minutes (--sign spreads them over an hour and a half); a burst \
+             credit that outlasts them is not seen: `stripewise limits --burst` looks for one"
+        }
+    }
 }
 
 /// Distinct warnings of the runs, with their jobs and the number of minutes.

@@ -419,6 +419,23 @@ fn five_minutes_never_say_met_and_a_verdict_to_sign_rests_between() {
 }
 
 #[test]
+fn what_is_met_says_that_a_long_burst_credit_is_not_seen() {
+    let notes = |design: QualifyDesign, disk: Disk| {
+        let mut study = study(ONE, design);
+        drive(&mut study, disk);
+        let notes = study.sheet().cautions.into_iter();
+        let notes: Vec<String> = notes.map(|one| one.text).collect();
+        notes.join("\n")
+    };
+    for design in [QualifyDesign::Usual, QualifyDesign::Signed] {
+        let met = notes(design, GOOD);
+        assert!(met.contains("limits --burst`"), "{met}");
+    }
+    let missed = notes(QualifyDesign::Usual, BAD);
+    assert!(!missed.contains("burst"), "{missed}");
+}
+
+#[test]
 fn what_was_interrupted_goes_on_from_its_stored_state() {
     let mut first = study(ONE, QualifyDesign::Usual);
     for _ in 0..4 {

@@ -654,7 +654,10 @@ pub const CASES: &[Case] = &[
         code: NotSustained,
         severity: Void,
         expected_words: &["cache may still absorb", "1 GiB written"],
-        fires: |e| e.sustained = Some(pilot(SustainedClaim::CacheAbsorbs)),
+        fires: |e| {
+            writing(e);
+            e.sustained = Some(pilot(SustainedClaim::CacheAbsorbs));
+        },
         near_miss: |e| e.sustained = Some(pilot(SustainedClaim::AtLeast)),
     },
     Case {

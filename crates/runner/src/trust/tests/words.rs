@@ -88,6 +88,8 @@ fn advice_changes_where_it_was_followed_or_cannot_help() {
 
     let mut evidence = clean();
     evidence.sustained = Some(super::cases::pilot(SustainedClaim::CacheAbsorbs));
+    assert_eq!(hint(&evidence, Code::NotSustained), "give it more time");
+    evidence.workload.read_percent = 0;
     assert!(hint(&evidence, Code::NotSustained).contains("--cache-size"));
     evidence.cache_size_bytes = Some(1 << 30);
     assert_eq!(hint(&evidence, Code::NotSustained), "give it more time");
