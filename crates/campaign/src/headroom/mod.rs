@@ -118,20 +118,20 @@ pub fn headroom(
         &setup,
         &mut changed,
     );
-    let exit = match exit_of(context, &conducted.records) {
-        Exit::Done if has_finding(&study) => Exit::Finding,
-        exit => exit,
-    };
     Ok(HeadroomResult {
         found: found(&study),
-        exit,
+        exit: with_finding(exit_of(context, &conducted.records), &study),
         ended: conducted.ended.err(),
     })
 }
 
-/// There is no answer, or it does not say that the target carries the load as it is.
-fn has_finding(study: &Headroom) -> bool {
-    study.refused().is_some() || study.is_carried() != Some(true)
+/// A finding where there is no answer, or it does not say that the target carries the load as it is.
+fn with_finding(exit: Exit, study: &Headroom) -> Exit {
+    let is_carried = study.refused().is_none() && study.is_carried() == Some(true);
+    match exit {
+        Exit::Done if !is_carried => Exit::Finding,
+        exit => exit,
+    }
 }
 
 fn refuse_other_limits(slo: &Slo) -> Outcome<()> {

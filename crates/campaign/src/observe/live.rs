@@ -27,7 +27,7 @@ use stripewise_trace::Operation;
 use stripewise_trace::blame::{DeviceBlame, WindowFacts};
 use stripewise_trace::closedness::share_of_lost;
 use stripewise_trace::observation::Moment;
-use stripewise_units::{ByteSize, DeviceNumber, Kind, format_bytes, format_count};
+use stripewise_units::{ByteSize, DeviceNumber, format_bytes, format_count};
 
 /// Total size of the kernel's buffers: default, minimum and maximum.
 pub const BUFFER_BYTES: u64 = 32 << 20;
