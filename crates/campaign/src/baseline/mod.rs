@@ -197,8 +197,8 @@ fn not_steady(stored: &StoredBaseline, (count, words): (usize, &str)) -> Failure
             counted(stored.runs.len(), "run", "runs"),
             stored.from
         ),
-        "measure what lasts: `run --steady` first writes until no cache absorbs the load; or \
-         accept it with --anyway",
+        "measure what lasts: `stripewise run ... --steady` first writes until no cache absorbs \
+         the load; or accept it with --anyway",
     )
 }
 

@@ -56,12 +56,12 @@ pub(super) fn document(
     signal: Option<&str>,
     out: &mut Out<'_>,
 ) {
+    let has_list = value.jobs.is_some() || value.client_stats.is_some();
     let jobs = match jobs_of(&mut value, out) {
         Ok(jobs) => jobs,
         Err(reason) => return out.problem(line, reason),
     };
     if jobs.is_empty() {
-        let has_list = value.jobs.is_some() || value.client_stats.is_some();
         let reason = match has_list {
             true => "begins a document whose list of jobs is empty",
             false => "begins a document without `jobs`",

@@ -356,7 +356,7 @@ mod tests {
         device.timeline.width_ns = 100_000_000;
         device.timeline.bins = vec![ObservedMoment::default(); 30];
         device.timeline.bins[20].latency_ns_max = Some(45_000_000);
-        let expected = "write from 2.0 s on: 45.0 ms";
+        let expected = "write from 2.0 s on: 45 ms";
         assert_eq!(slower(&device, 13_000_000).as_deref(), Some(expected));
         assert_eq!(slower(&device, 45_000_000), None);
     }
