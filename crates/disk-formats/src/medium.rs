@@ -5,7 +5,7 @@
 //! budget.
 
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
-use stripewise_units::{acts, shown_instead};
+use stripewise_units::in_one_row;
 
 /// The largest single piece.
 pub const PIECE_BYTES_MAX: usize = 8 << 20;
@@ -154,14 +154,7 @@ pub(crate) fn text(bytes: &[u8]) -> Option<String> {
 
 /// Text without terminal control characters; absent when empty.
 pub fn printable(text: &str) -> Option<String> {
-    let mut clean = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match acts(letter) {
-            true => clean.push_str(&shown_instead(letter)),
-            false => clean.push(letter),
-        }
-    }
-    (!clean.is_empty()).then_some(clean)
+    (!text.is_empty()).then(|| in_one_row(text).into_owned())
 }
 
 /// A UUID in byte order: `0f5c...`, as printed by file systems.
