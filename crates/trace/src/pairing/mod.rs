@@ -329,13 +329,14 @@ impl Pairer {
         let (device, mut at) = place_of(event);
         let end = at.saturating_add(u64::from(event.sectors));
         let oldest_ns = event.at_ns.saturating_sub(BIO_AGE_NS_MAX);
-        let last_flush_ns = self.last_flush_ns(device);
         while count < MERGED_MAX {
-            let is_next = direction == Direction::Flush && first.is_some();
+            // Beside the first, a flush serves those that waited when the one before it completed.
+            let newest_ns = match direction == Direction::Flush && first.is_some() {
+                true => self.last_flush_ns(device),
+                false => u64::MAX,
+            };
             let fits = |bio: &Bio| {
-                bio.direction == direction
-                    && bio.at_ns >= oldest_ns
-                    && (!is_next || bio.at_ns <= last_flush_ns)
+                bio.direction == direction && (oldest_ns..=newest_ns).contains(&bio.at_ns)
             };
             let Some(bio) = self.bios.take((device, at), fits) else {
                 break;
