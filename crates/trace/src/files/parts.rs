@@ -3,7 +3,7 @@
 //! one, in the order of time.
 
 use super::blktrace::Layout;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 /// Behind it is the number of the CPU.
 const MARK: &str = ".blktrace.";
@@ -23,9 +23,8 @@ pub fn part_of(name: &str) -> Option<(&str, u32)> {
 #[derive(Debug)]
 pub struct JoinedParts<R> {
     parts: Vec<Part<R>>,
-    /// The record that is being read out, and how much of it was.
-    record: Vec<u8>,
-    taken: usize,
+    /// The record that is being read out.
+    record: Cursor<Vec<u8>>,
     /// Why a part ended early, to be returned behind that record.
     failure: Option<io::Error>,
 }
@@ -55,8 +54,7 @@ impl<R: Read> JoinedParts<R> {
         });
         Ok(JoinedParts {
             parts: begun.collect::<io::Result<_>>()?,
-            record: Vec::new(),
-            taken: 0,
+            record: Cursor::default(),
             failure: None,
         })
     }
@@ -93,8 +91,7 @@ impl<R: Read> JoinedParts<R> {
         let Some(first) = waiting.min_by_key(|part| part.at_ns) else {
             return false;
         };
-        self.record = std::mem::take(&mut first.next);
-        self.taken = 0;
+        self.record = Cursor::new(std::mem::take(&mut first.next));
         self.failure = first.read_on().err();
         true
     }
@@ -102,25 +99,17 @@ impl<R: Read> JoinedParts<R> {
 
 impl<R: Read> Read for JoinedParts<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            if self.taken == self.record.len() {
-                if filled > 0 && self.failure.is_some() {
-                    break;
-                }
-                if let Some(failure) = self.failure.take() {
-                    return Err(failure);
-                }
-                if !self.read_on() {
-                    break;
-                }
+        loop {
+            let length = self.record.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
             }
-            let length = (buffer.len() - filled).min(self.record.len() - self.taken);
-            let piece = &self.record[self.taken..self.taken + length];
-            buffer[filled..filled + length].copy_from_slice(piece);
-            self.taken += length;
-            filled += length;
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            if !self.read_on() {
+                return Ok(0);
+            }
         }
-        Ok(filled)
     }
 }
