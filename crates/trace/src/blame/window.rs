@@ -376,11 +376,11 @@ fn is_at_limit(
     }
     // The first and the last period may have begun before the recording, or end behind it.
     let arrived = operations.iter().map(|one| one.arrived_ns);
-    let (first, last) = (arrived.clone().min(), arrived.max());
+    let first = arrived.clone().min().unwrap_or(0);
+    let last = arrived.max().unwrap_or(u64::MAX);
     let ns = held_back.iter().map(|period| {
         let begun = period.saturating_mul(period_ns);
         let ended = begun.saturating_add(period_ns);
-        let (first, last) = (first.unwrap_or(begun), last.unwrap_or(ended));
         ended.min(last).saturating_sub(begun.max(first))
     });
     let seconds = ns.sum::<u64>().max(1) as f64 / 1e9;
