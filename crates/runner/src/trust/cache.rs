@@ -14,11 +14,7 @@ const GROWTH_MIN_BYTES: u64 = 1 << 20;
 
 /// Buffered operations.
 pub fn page_cache(evidence: &Evidence) -> Option<Warning> {
-    if !evidence.is_real() || evidence.is_direct() {
-        return None;
-    }
-    // Synchronous buffered writes do reach the disk; only reads are suspect then.
-    if !evidence.reads() && evidence.is_synced() {
+    if !evidence.is_real() || !evidence.may_end_in_memory() {
         return None;
     }
     let resident = evidence.observed.as_ref().and_then(|observed| {

@@ -117,6 +117,11 @@ impl Evidence {
         )
     }
 
+    /// Whether operations may end in the page cache. Synced writes do not: they end on the disk.
+    pub(super) fn may_end_in_memory(&self) -> bool {
+        !self.is_direct() && (self.reads() || !self.is_synced())
+    }
+
     /// Whether writes are made durable, by the mode or by explicit syncs.
     pub(super) fn is_synced(&self) -> bool {
         self.workload.is_write_durable() || self.workload.sync.is_some()

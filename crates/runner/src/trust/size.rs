@@ -20,10 +20,8 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     if !evidence.is_real() {
         return None;
     }
-    // A synced write is not over before it has left the memory.
-    let is_through = evidence.workload.read_percent == 0 && evidence.is_synced();
-    let is_in_path = !evidence.is_direct() && !is_through;
-    let memory = evidence.host.memory_bytes.filter(|_| is_in_path);
+    let memory = evidence.host.memory_bytes;
+    let memory = memory.filter(|_| evidence.may_end_in_memory());
     let (cache, whose) = match (evidence.cache_size_bytes, memory) {
         (Some(cache), Some(memory)) if memory > cache => (memory, "this machine's memory"),
         (Some(cache), _) => (cache, "the cache size that you gave"),
