@@ -18,7 +18,7 @@ struct Commit {
     result: i32,
 }
 
-/// What of a commit is under way.
+/// The step of a commit that is under way.
 enum Step {
     /// A write that is durable by itself.
     Data,
@@ -30,7 +30,7 @@ enum Step {
 /// their syncs, and each write that must be durable when it completes.
 pub(crate) struct JournaledArray<'a, A> {
     array: &'a mut A,
-    /// Of each worker, whether its file grows.
+    /// For each worker, whether its file grows.
     growing: &'a [bool],
     /// Blocks written to the journal.
     written: u64,
@@ -39,8 +39,8 @@ pub(crate) struct JournaledArray<'a, A> {
     done: Vec<Finished>,
 }
 
-/// Of each worker, whether its file grows. `growing` is of each job in order; jobs past its end
-/// have files that do not.
+/// For each worker, whether its file grows. `growing` says so for each job in order; files of jobs
+/// past its end do not.
 pub(crate) fn growing_workers(jobs: &[Job<'_>], growing: &[bool]) -> Vec<bool> {
     let growing = growing.iter().copied().chain(std::iter::repeat(false));
     let workers = jobs.iter().zip(growing);

@@ -1,7 +1,8 @@
 //! Enumerations whose values have names, declared in one place.
 
 /// Declares an enumeration with a name for each value: makes the list of values, `ALL`, in this
-/// order, `name`, and `from_name`, its inverse. For one that is declared elsewhere, `named!(Type, Value = "name", ...)`.
+/// order, `name`, and `from_name`, its inverse. For one that is declared elsewhere,
+/// `named!(Type, Value = "name", ...)`.
 ///
 /// ```
 /// stripewise_units::named! {

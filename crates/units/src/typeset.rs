@@ -29,8 +29,8 @@ pub fn is_typeset_dash(letter: char) -> bool {
     matches!(letter, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// The first double quotation mark other than the ASCII one in the line of a file that has this
-/// byte, at which a parser of the file failed.
+/// The first double quotation mark other than the ASCII one, on the line of a file where its parser
+/// failed, at byte `at`.
 pub fn typeset_quote_at(text: &str, at: usize) -> Option<Typeset> {
     let before = text.get(..at).unwrap_or_default();
     let line = before.rfind('\n').map_or(0, |end| end + 1);

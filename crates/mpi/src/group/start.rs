@@ -93,7 +93,7 @@ impl<C: Carrier> Member<C> {
         let in_ns = START_IN_NS + PER_RANK_NS * u64::from(self.carrier.size());
         let at = WallTime(self.clock.wall().ns() + in_ns);
         let hosts = self.state.borrow().names();
-        let is_known = std::mem::replace(&mut self.state.borrow_mut().are_named, true);
+        let is_known = std::mem::replace(&mut self.state.borrow_mut().has_sent_names, true);
         let names_sent: &[String] = if is_known { &[] } else { &hosts };
         let of_rank = |rank: u32, offset: ClockOffset| StartAgreement {
             at: Some(at.shifted(offset.offset_ns)),

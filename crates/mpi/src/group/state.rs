@@ -67,10 +67,10 @@ pub(super) struct State {
     pub(super) run: u32,
     pub(super) ready: Vec<Option<u32>>,
     pub(super) go: Option<(u32, StartAgreement)>,
-    /// Of all hosts by rank, as rank 0 sent them with the first run.
+    /// Names of all hosts by rank, as rank 0 sent them with the first run.
     hosts: Vec<String>,
-    /// Rank 0 has sent them.
-    pub(super) are_named: bool,
+    /// On rank 0: they were sent.
+    pub(super) has_sent_names: bool,
     /// Number of clock queries so far, and unprocessed answers. Numbers are not
     /// reused, so a late answer cannot match a later query.
     pings: u32,
