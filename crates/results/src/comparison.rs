@@ -281,7 +281,7 @@ pub struct RequirementRecord {
     /// The interval of `measured`, if it has one: of a bench's answer, or of six or more runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Neither met nor missed for certain: it is within the interval, or the runs are void.
+    /// Neither met nor missed for certain: within the interval, or the runs are void or stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
     /// Its outcome for each series of a bench that it applies to, as far as it decides about it.
@@ -308,7 +308,7 @@ pub struct SeriesVerdict {
 pub enum RequirementVerdict {
     /// Certainly not met, or nothing measured that could meet it.
     Missed,
-    /// It is within the interval of the measured value, or the runs are void.
+    /// It is within the interval of the measured value, or the runs are void or stopped.
     Undecided,
     /// Met.
     Met,

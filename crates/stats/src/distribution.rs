@@ -1,7 +1,7 @@
-//! The normal and Student's t distribution, in terms of pure `libm` functions so that results are
-//! bit-identical on every machine.
+//! The normal, Student's t, beta and gamma distribution, in terms of pure `libm` functions so that
+//! results are bit-identical on every machine.
 //!
-//! Implemented here, in about a page, rather than with a statistics crate: these four functions are
+//! Implemented here, in about a page, rather than with a statistics crate: these few functions are
 //! all that is needed. They agree with SciPy within the bounds stated on each over the reference
 //! file's grid.
 
@@ -85,6 +85,20 @@ pub fn student_quantile(p: f64, degrees: f64) -> f64 {
     } else {
         high.copysign(p - 0.5)
     }
+}
+
+/// The border between 0 and `most` up to which a condition holds, by bisection.
+pub(crate) fn border(most: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
 }
 
 /// The regularised incomplete beta function I_x(a, b), for a and b above 0: the chance

@@ -61,9 +61,9 @@ pub struct ExceedanceLine {
 
 /// The confidence of an interval.
 const LEVEL: f64 = 0.95;
-/// The confidence that a load holds. Further runs are made until that is so, and the load is one
-/// whose first runs were quiet: at 95 % for each, 11 to 18 in a hundred were wrong at the border, so
-/// 3 to 6.
+/// The confidence that a load holds. Runs are added until that is so, at a load that was chosen
+/// because its first runs were quiet: at the border, 11 to 18 of 100 such verdicts were wrong with
+/// 95 %, and 3 to 6 are with this.
 const WITHIN_LEVEL: f64 = 0.98;
 /// Shares above this multiple of the allowed one are saturated.
 pub const EXCEEDANCE_SATURATED: f64 = 12.0;

@@ -15,7 +15,7 @@
 //! and stalls of 0.3 to 3 s every 5 to 60 s, it held the long-run rate in 92 to 97 of 100 cases
 //! in which runs were apart; the interval of the robust mean hardly ever does.
 
-use crate::distribution::incomplete_beta;
+use crate::distribution::{border, incomplete_beta};
 use crate::robust::scale_of;
 use crate::sample::mean;
 use serde::{Deserialize, Serialize};
@@ -102,17 +102,9 @@ fn share_interval(count: usize, all: usize) -> [f64; 2] {
     [low, high]
 }
 
-/// Where the beta distribution reaches `p`, by bisection.
+/// Where the beta distribution reaches `p`.
 fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        match incomplete_beta(a, b, middle) < p {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    0.5 * (low + high)
+    border(1.0, |share| incomplete_beta(a, b, share) < p)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@
 //! maximum as their largest. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
 //! latency to each of them. An unknown value does not meet a requirement; void runs leave it
-//! undecided, and so do stopped ones, unless it is certainly missed.
+//! undecided, and so do stopped ones, unless it is certainly met or missed.
 
 use super::cells::{Cell, cells_of};
 use super::words::cell_words;

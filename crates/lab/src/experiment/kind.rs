@@ -33,7 +33,7 @@ pub(super) enum KindFinding {
     Undecided,
 }
 
-impl Kind<'_> {
+impl<'a> Kind<'a> {
     /// `random-write`.
     pub fn adjective(&self) -> String {
         format!("{}-{}", self.pattern, self.operation)
@@ -74,33 +74,12 @@ impl Kind<'_> {
             .map(|row| row.0.comparison.as_ref()?.difference_percent_max())
             .try_fold(0.0, |largest: f64, x| Some(largest.max(x?)))
     }
-}
 
-impl<'a> Kind<'a> {
     /// Its rows by the size of their blocks, on which the effect of an offset depends.
-    pub fn by_block(&self, plan: &ExperimentPlan, level: usize) -> Vec<Kind<'a>> {
-        let mut parts: Vec<Kind<'a>> = Vec::new();
-        for row in self.rows.iter().copied() {
-            let workload = plan.levels[level].apply(&plan.cells[row.0.cell].workload, 0);
-            let bytes = workload.block_size_bytes;
-            match parts
-                .iter_mut()
-                .find(|part| part.workload.block_size_bytes == bytes)
-            {
-                Some(part) => part.rows.push(row),
-                None => parts.push(Kind {
-                    pattern: self.pattern,
-                    operation: self.operation.clone(),
-                    workload,
-                    rows: vec![row],
-                    pooled: None,
-                }),
-            }
-        }
-        for part in &mut parts {
-            part.pooled = pooled(&part.rows, plan.level);
-        }
-        parts
+    pub fn by_block(&self, plan: &ExperimentPlan) -> Vec<Kind<'a>> {
+        grouped(plan, self.rows.iter().copied(), |a, b| {
+            a.block_size_bytes == b.block_size_bytes
+        })
     }
 }
 
@@ -115,19 +94,30 @@ pub(super) fn kinds_of<'a>(
     judged: &'a [(Row, Verdict)],
     level: usize,
 ) -> Vec<Kind<'a>> {
+    let of_level = judged.iter().filter(|(row, _)| row.level == level);
+    grouped(plan, of_level, |a, b| {
+        a.pattern.name() == b.pattern.name() && a.operation_name() == b.operation_name()
+    })
+}
+
+/// Rows whose workloads are alike in something, together, in the order of their first ones.
+fn grouped<'a>(
+    plan: &ExperimentPlan,
+    rows: impl Iterator<Item = &'a (Row, Verdict)>,
+    are_alike: impl Fn(&Workload, &Workload) -> bool,
+) -> Vec<Kind<'a>> {
     let mut kinds: Vec<Kind<'a>> = Vec::new();
-    for row in judged.iter().filter(|(row, _)| row.level == level) {
-        let workload = plan.levels[level].apply(&plan.cells[row.0.cell].workload, 0);
-        let pattern = workload.pattern.name();
-        let operation = workload.operation_name();
+    for row in rows {
+        let cell = &plan.cells[row.0.cell];
+        let workload = plan.levels[row.0.level].apply(&cell.workload, 0);
         match kinds
             .iter_mut()
-            .find(|kind| kind.pattern == pattern && kind.operation == operation)
+            .find(|kind| are_alike(&kind.workload, &workload))
         {
             Some(kind) => kind.rows.push(row),
             None => kinds.push(Kind {
-                pattern,
-                operation,
+                pattern: workload.pattern.name(),
+                operation: workload.operation_name(),
                 workload,
                 rows: vec![row],
                 pooled: None,

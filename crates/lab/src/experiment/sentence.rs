@@ -154,7 +154,7 @@ impl Table<'_> {
         b_is_faster: bool,
         gain: Estimate,
     ) -> Causes {
-        let mut parts = kind.by_block(self.plan, self.level);
+        let mut parts = kind.by_block(self.plan);
         if let Some(row) = row {
             parts.retain(|part| part.rows.iter().any(|(own, _)| own.cell == row.cell));
         }
@@ -236,7 +236,7 @@ impl Table<'_> {
         let of_third = kinds_of(self.plan, self.judged, third)
             .into_iter()
             .find(|other| other.pattern == kind.pattern && other.operation == kind.operation)?
-            .by_block(self.plan, third)
+            .by_block(self.plan)
             .into_iter()
             .find(|part| part.workload.block_size_bytes == block)?
             .pooled?

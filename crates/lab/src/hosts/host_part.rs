@@ -69,7 +69,7 @@ impl Latencies {
 #[derive(Clone, Debug)]
 pub struct GrowingJob {
     job: PartJob,
-    /// At most.
+    /// The most that are kept.
     most: usize,
     /// How many are joined into one: a power of two.
     joined: u32,

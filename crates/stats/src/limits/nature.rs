@@ -141,7 +141,7 @@ impl LimitRates {
             return Sharing::Untested;
         };
         let found = sharing_of([read, write, mix], scatter);
-        // Of six runs two that something else slowed down move a mean, and no median.
+        // Two of six runs that something else slowed down move a mean, but no median.
         let cells = [LimitCell::Small, LimitCell::Writes, LimitCell::Mix];
         let medians = cells.map(|cell| median(&self.logs(cell)).unwrap_or(f64::NAN));
         match (found, sharing_of(medians, scatter)) {

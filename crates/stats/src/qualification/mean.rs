@@ -1,8 +1,8 @@
 //! Requirements on the mean and on the maximum.
 
-use super::share::{Second, border, clustering};
+use super::share::{Second, clustering};
 use super::{DEGREES_SHARE, ONE_SIDE};
-use crate::distribution::{incomplete_gamma, student_two_sided};
+use crate::distribution::{border, incomplete_gamma, student_two_sided};
 use crate::sample::median;
 use serde::{Deserialize, Serialize};
 

@@ -14,7 +14,7 @@
 //!    where K = 0. I is the regularised incomplete beta function.
 
 use super::{DEGREES_SHARE, ONE_SIDE, STALL_S};
-use crate::distribution::incomplete_beta;
+use crate::distribution::{border, incomplete_beta};
 use crate::sample::Estimate;
 use serde::{Deserialize, Serialize};
 
@@ -159,20 +159,6 @@ fn p_missed(effective: f64, share: f64, limit: f64) -> f64 {
         return 1.0;
     }
     incomplete_beta(effective * share, effective * (1.0 - share) + 1.0, limit)
-}
-
-/// The border between 0 and `most` up to which a condition holds.
-pub(super) fn border(most: f64, holds: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, most);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if holds(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }
 
 /// Clustering of the judged amount.

@@ -72,7 +72,7 @@ pub struct BurstCredit {
 pub struct PilotPlan {
     /// Shortest span that may agree with another, in seconds.
     pub span_s_min: f64,
-    /// A span of this many operations may also agree, however short it is.
+    /// In virtual time, a span of this many operations may also agree, however short it is.
     pub span_operations: Option<u64>,
     /// Size of a known or given cache, bytes.
     pub cache_bytes: Option<u64>,
@@ -375,7 +375,8 @@ impl Pilot {
         few || judged.is_none_or(|seen| seen.steady)
     }
 
-    /// Nothing known about the target requires more bytes, or the plan allows no more.
+    /// Nothing known about the target requires more bytes, no known credit is left, and the rate
+    /// after a step has settled.
     fn has_measured_enough(&self) -> bool {
         let written = self.line.end().bytes;
         let is_enough = self.bytes_wanted().is_none_or(|wanted| written >= wanted);

@@ -1,7 +1,7 @@
 //! The answers as charts: the share beyond the limit over the load, and the load over time.
 
 use super::found::{by_level, pooled};
-use super::{Bound, Growth, Headroom, LoadRun, Purpose, Question, allowed_share};
+use super::{Bound, Growth, Headroom, LoadRun, Question, allowed_share};
 use stripewise_report::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use stripewise_units::{capitalised, format_duration, format_iops};
 
@@ -31,8 +31,7 @@ fn curve(study: &Headroom, question: &Question) -> Option<Chart> {
     let (unit, quantity, title) = amount(study, question.growth)?;
     let slo = &study.options().slo;
     let limit = format_duration(slo.limit_ns);
-    let runs = question.search.runs().iter();
-    let runs = runs.filter(|run| run.planned.purpose != Purpose::Climb);
+    let runs = question.search.after_climb();
     let points = by_level(runs.map(LoadRun::counts).collect()).into_iter();
     let points = points.map(|level| {
         let operations: u64 = level.iter().map(|run| run.operations).sum();

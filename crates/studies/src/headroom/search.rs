@@ -136,8 +136,7 @@ impl Search {
     /// knows nothing of them: one in so many seconds.
     pub(super) fn unseen_stalls_s(&self) -> Option<u64> {
         let low = self.found?.low?;
-        let runs = self.runs.iter();
-        let runs = runs.filter(|run| run.planned.purpose != Purpose::Climb);
+        let runs = self.after_climb();
         let seconds: f64 = runs.map(|run| run.counts().seconds).sum();
         (!self.is_within_from(low)).then_some((seconds / UNSEEN) as u64)
     }
@@ -148,6 +147,12 @@ impl Search {
     ) -> impl Iterator<Item = &LoadRun> + Clone + '_ {
         let all = self.runs.iter();
         all.filter(move |run| run.planned.purpose == purpose)
+    }
+
+    /// The runs whose counts are shown and judged: those of the climb only find the range.
+    pub(super) fn after_climb(&self) -> impl Iterator<Item = &LoadRun> + '_ {
+        let all = self.runs.iter();
+        all.filter(|run| run.planned.purpose != Purpose::Climb)
     }
 
     /// Users are whole: below a crossing between two numbers of them, and one fewer than a number that
@@ -459,9 +464,8 @@ impl Search {
     /// Whether the load at the factor is certainly within the limit: so are its own runs, or these
     /// and all at larger factors, of which none has a smaller share beyond it.
     fn is_within_from(&self, factor: f64) -> bool {
-        let measured = self.runs.iter();
-        let measured = measured.filter(|run| run.planned.purpose != Purpose::Climb);
-        let above: Vec<ExceedanceRun> = measured
+        let above: Vec<ExceedanceRun> = self
+            .after_climb()
             .map(LoadRun::counts)
             .filter(|run| run.factor > factor * (1.0 - 1e-9))
             .collect();

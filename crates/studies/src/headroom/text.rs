@@ -102,8 +102,8 @@ fn sentence(study: &Headroom, question: &Question) -> String {
     text
 }
 
-/// That the limit is none of reads or writes alone, and which of them exceed it more often; empty
-/// if the load has only one of them.
+/// That the limit is of reads and writes together, and which of them exceed it more often; empty if
+/// the load has only one of them.
 fn beyond_text(question: &Question, kind: &str) -> String {
     if question.kinds.iter().any(|one| one.operations == 0) {
         return String::new();
@@ -292,11 +292,9 @@ fn load_text(study: &Headroom) -> String {
 /// Share beyond the limit over the factor.
 fn curve(question: &Question) -> SheetTable {
     let mut levels: BTreeMap<u64, Vec<&LoadRun>> = BTreeMap::new();
-    for run in question.search.runs() {
-        if run.planned.purpose != Purpose::Climb {
-            let key = (run.planned.factor * 1e6) as u64;
-            levels.entry(key).or_default().push(run);
-        }
+    for run in question.search.after_climb() {
+        let key = (run.planned.factor * 1e6) as u64;
+        levels.entry(key).or_default().push(run);
     }
     let row = |runs: &Vec<&LoadRun>| {
         let sum = |of: fn(&LoadRun) -> u64| runs.iter().map(|run| of(run)).sum::<u64>();
@@ -351,8 +349,7 @@ fn bounds_text(study: &Headroom, question: &Question) -> String {
         return String::new();
     };
     let share = format_share(share);
-    let short = question.search.runs().iter();
-    let short = short.filter(|run| run.planned.purpose == Purpose::Fit);
+    let short = question.search.of_purpose(Purpose::Fit);
     let rows: Vec<f64> = short.map(|run| run.planned.factor).collect();
     let is_row = |end: f64| rows.iter().any(|row| (end / row).ln().abs() < 1e-9);
     if found.is_short_lived {

@@ -205,7 +205,7 @@ impl Burst {
         }
     }
 
-    /// A burst that ended behind the grid, or in the first seconds of the drive, was driven in the
+    /// A burst that ended after the grid, or in the first seconds of the drive, was driven in the
     /// grid.
     fn join_grid(&mut self) {
         let mut all = std::mem::take(&mut self.at_cap);

@@ -523,8 +523,8 @@ impl LimitsStudy {
 
     fn burst_found(&self) -> Option<BurstFound> {
         let burst = self.recovered_burst()?;
-        // What the grid took from it is known by what its runs count as at most: some volumes count
-        // large ones several times, and runs behind its end took nothing.
+        // Of what the grid took from it only an upper bound is known: some volumes count large
+        // operations several times, and runs after its end took nothing.
         let is_bound = burst.grid_s > 0;
         let low = |estimate: Estimate| if is_bound { 0.0 } else { estimate.low };
         let TokenBucket {
@@ -609,7 +609,7 @@ pub(super) fn has_own_bytes(caps: &[CapFound], unit_bytes: Option<u64>) -> bool 
     has(CapKind::Iops) && has(CapKind::BytesPerS) && !are_bytes_of_units(caps, unit_bytes)
 }
 
-/// Such a cap is one of reads.
+/// The caps; one on bytes that is one of its own holds reads, and perhaps writes.
 fn of_bytes_untested(mut named: Vec<CapFound>, unit_bytes: Option<u64>) -> Vec<CapFound> {
     if has_own_bytes(&named, unit_bytes) {
         for cap in &mut named {

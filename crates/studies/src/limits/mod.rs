@@ -287,7 +287,7 @@ impl LimitsStudy {
         self.burst = Some(Burst::new(unit, budget_ns, earlier, of_grid, has_fallen));
     }
 
-    /// Rates by second at a cap that fell within the grid or behind it, until then: of the runs that
+    /// Rates by second at a cap that fell within the grid or after it, until then: of the runs that
     /// show it, for as long as any run reached it.
     fn before_fall(&self, drift: &Drift, unit: BucketUnit) -> Vec<f64> {
         let weight = match unit {

@@ -209,13 +209,15 @@ impl VolumeType {
     /// All its rates.
     fn spans(&self) -> impl Iterator<Item = Span> {
         let sustained = [self.iops, self.mib_per_s, self.mb_per_s];
-        let bursts = [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s];
-        sustained.into_iter().chain(bursts).flatten()
+        sustained.into_iter().chain(self.bursts()).flatten()
+    }
+
+    fn bursts(&self) -> [Option<Span>; 3] {
+        [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s]
     }
 
     fn has_bursts(&self) -> bool {
-        let rates = [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s];
-        rates.iter().any(Option::is_some)
+        self.bursts().iter().any(Option::is_some)
     }
 
     fn fit(&self, document: &LimitsDocument) -> Option<Fit> {
