@@ -398,12 +398,9 @@ fn json_of(moment: &Transaction<'_>, run_number: i64, version: &str) -> rusqlite
         return to_json(record_of(moment, run_number)?.to_json());
     };
     // They are not printed, but a run that lost them is damaged.
-    let mut statement = moment.prepare_cached(LATENCIES_OF_RUN)?;
-    let mut rows = statement.query([run_number])?;
     let mut sum = Sum::default();
-    while let Some(row) = rows.next()? {
-        sum.add(row, LATENCY_COLUMNS)?;
-    }
+    let run = [run_number];
+    checksum::sum_of(moment, &mut sum, LATENCIES_OF_RUN, run, LATENCY_COLUMNS)?;
     checksum::check(moment, run_number, checksum::LATENCIES, sum)?;
     let mut parts = stored.split(LEFT_OUT);
     let mut json = parts.next().unwrap_or_default().to_owned();
