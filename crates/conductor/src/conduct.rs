@@ -65,9 +65,9 @@ pub fn open(
     refuse_without_room(context, store, &needs, setup)?;
     let mut targets = Vec::new();
     // Those that are filled last: a file system that cannot reserve space is refused before that.
-    let (filled, others): (Vec<usize>, Vec<usize>) =
-        (0..files.len()).partition(|&index| files[index].state == FileState::Written);
-    for index in others.into_iter().chain(filled) {
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|&index| files[index].state == FileState::Written);
+    for index in order {
         let (state, needs) = (files[index].state, &needs[index]);
         let mut target = open_or_nothing(context, store, setup.target, needs, setup.permissions)?;
         if state != FileState::Written

@@ -78,7 +78,7 @@ pub struct RunOptions {
     pub answer_block: Option<u32>,
     /// Their position in an experiment.
     pub experiment: Option<ExperimentPlace>,
-    /// What a pilot of their load found about caches.
+    /// What a pilot of their load found about caches and burst credits.
     pub sustained: Option<SustainedRecord>,
     /// The latency limit that the series is to answer, as typed.
     pub latency_limit: Option<String>,

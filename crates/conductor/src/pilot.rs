@@ -1,4 +1,5 @@
-//! Decides which loads get a pilot before their runs: those whose writes a cache may absorb.
+//! Decides which loads get a pilot before their runs: those whose writes a cache may absorb, and
+//! those that spend a burst credit of a simulated volume.
 
 use crate::failure::{Failure, Outcome};
 use crate::simulated::{AbsorbingStorage, Simulated};
@@ -92,7 +93,8 @@ pub fn pilot_before(
     pilot_on(target, job, plan, Some(longest_ns(quick)))
 }
 
-/// The pilot of a job that writes to this target: on a real one by `plan`, within `time_ns`.
+/// The pilot of a job on this target: on a real one, which it writes to, by `plan` and within
+/// `time_ns`.
 pub fn pilot_on(
     target: &OpenTarget,
     job: &PlacedJob,

@@ -72,7 +72,7 @@ impl Sum {
 }
 
 /// The sum over all rows that a query returns for a run.
-fn sum_of(
+pub(crate) fn sum_of(
     connection: &Connection,
     sum: &mut Sum,
     query: &str,

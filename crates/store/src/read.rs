@@ -28,6 +28,8 @@ const NEWEST_FIRST: &str = "ORDER BY run_number DESC LIMIT :limit";
 
 const LISTING: &str = "list the runs";
 
+const READING: &str = "read a run";
+
 /// For one run; the limit is for [`Store::rows`].
 const ONLY: &str = "AND run_number = :number LIMIT :limit";
 
@@ -182,11 +184,7 @@ impl Store {
     /// # Errors
     /// As [`Store::resolve`]; [`ErrorKind::Damaged`] if the stored data cannot be read.
     pub fn load(&self, name: &str) -> Result<RunRecord> {
-        const DOING: &str = "read a run";
-        self.at_one_moment(DOING, |moment| {
-            let (run_number, id) = self.find(name)?;
-            record_of(moment, run_number).map_err(|error| self.damaged_run(DOING, &id, error))
-        })
+        self.read_run(READING, name, record_of)
     }
 
     /// The record as [`RunRecord::to_json`] prints it. What this version of the program has stored
@@ -195,11 +193,8 @@ impl Store {
     /// # Errors
     /// As [`Store::load`].
     pub fn load_json(&self, name: &str, version: &str) -> Result<String> {
-        const DOING: &str = "read a run";
-        self.at_one_moment(DOING, |moment| {
-            let (run_number, id) = self.find(name)?;
+        self.read_run(READING, name, |moment, run_number| {
             json_of(moment, run_number, version)
-                .map_err(|error| self.damaged_run(DOING, &id, error))
         })
     }
 
@@ -209,22 +204,15 @@ impl Store {
     /// # Errors
     /// As [`Store::load`].
     pub fn load_brief(&self, name: &str) -> Result<RunRecord> {
-        const DOING: &str = "read a run";
-        self.at_one_moment(DOING, |moment| {
-            let (run_number, id) = self.find(name)?;
+        self.read_run(READING, name, |moment, run_number| {
             record_as(moment, run_number, RunRecord::from_json)
-                .map_err(|error| self.damaged_run(DOING, &id, error))
         })
     }
 
     /// The jobs of a run as requested, without results: read without most of the record. `name` as
     /// in [`Store::resolve`].
     pub fn load_requested(&self, name: &str) -> Result<Vec<RequestedJob>> {
-        const DOING: &str = "read a run";
-        self.at_one_moment(DOING, |moment| {
-            let (run_number, id) = self.find(name)?;
-            requested_of(moment, run_number).map_err(|error| self.damaged_run(DOING, &id, error))
-        })
+        self.read_run(READING, name, requested_of)
     }
 
     /// Whether the request of a run names requirements, or a bench that it is held to: found
@@ -244,11 +232,21 @@ impl Store {
     /// # Errors
     /// As [`Store::load`]. A nonexistent job has no intervals.
     pub fn load_intervals(&self, name: &str, job_index: usize) -> Result<Vec<StoredInterval>> {
-        const DOING: &str = "read intervals";
-        self.at_one_moment(DOING, |moment| {
-            let (run_number, id) = self.find(name)?;
+        self.read_run("read intervals", name, |moment, run_number| {
             intervals_of(moment, run_number, job_index)
-                .map_err(|error| self.damaged_run(DOING, &id, error))
+        })
+    }
+
+    /// Reads a part of the run of this name, which is named in the failure if it is damaged.
+    fn read_run<T>(
+        &self,
+        doing: &'static str,
+        name: &str,
+        read: impl FnOnce(&Transaction<'_>, i64) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        self.at_one_moment(doing, |moment| {
+            let (run_number, id) = self.find(name)?;
+            read(moment, run_number).map_err(|error| self.damaged_run(doing, &id, error))
         })
     }
 
@@ -398,12 +396,9 @@ fn json_of(moment: &Transaction<'_>, run_number: i64, version: &str) -> rusqlite
         return to_json(record_of(moment, run_number)?.to_json());
     };
     // They are not printed, but a run that lost them is damaged.
-    let mut statement = moment.prepare_cached(LATENCIES_OF_RUN)?;
-    let mut rows = statement.query([run_number])?;
     let mut sum = Sum::default();
-    while let Some(row) = rows.next()? {
-        sum.add(row, LATENCY_COLUMNS)?;
-    }
+    let run = [run_number];
+    checksum::sum_of(moment, &mut sum, LATENCIES_OF_RUN, run, LATENCY_COLUMNS)?;
     checksum::check(moment, run_number, checksum::LATENCIES, sum)?;
     let mut parts = stored.split(LEFT_OUT);
     let mut json = parts.next().unwrap_or_default().to_owned();

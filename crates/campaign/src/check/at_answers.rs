@@ -14,11 +14,18 @@ pub(super) fn meant_by<'a>(
     then: &[RunRecord],
     now: &[&'a RunRecord],
 ) -> Vec<&'a RunRecord> {
+    if !required.is_of_latency() {
+        return now.to_vec();
+    }
+    let mut answers: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+    for part in now.iter().filter_map(|run| run.series_part.as_deref()) {
+        let answer = || load_of_answer(then, part);
+        answers.entry(part).or_insert_with(answer);
+    }
     let is_meant = |run: &&RunRecord| {
         let part = run.series_part.as_deref();
-        let answer = part.and_then(|part| load_of_answer(then, part));
         let own = in_flight(run);
-        match answer.filter(|_| required.is_of_latency()) {
+        match part.and_then(|part| answers[part]) {
             Some(load) => own == load || required.is_of_maximum() && own < load,
             None => true,
         }

@@ -4,7 +4,7 @@ use stripewise_conductor::targets::OpenTarget;
 use stripewise_disk_inspect::Inspect;
 use stripewise_machine::{System, Throttle};
 use stripewise_studies::limits::ControlGroupLimit;
-use stripewise_units::path_of;
+use stripewise_units::{distinct, path_of};
 
 /// The limits that bind, if any.
 pub(super) fn of(target: &OpenTarget) -> Option<ControlGroupLimit> {
@@ -26,24 +26,16 @@ fn lowest(throttles: &[Throttle]) -> Option<ControlGroupLimit> {
         |one| one.write_bytes_per_s,
     ];
     let least = limits.map(|of| throttles.iter().filter_map(of).min());
-    let mut groups: Vec<&str> = Vec::new();
-    let mut devices: Vec<String> = Vec::new();
-    for one in throttles {
+    let binds = |&one: &&Throttle| {
         let mut each = limits.iter().zip(least);
-        if !each.any(|(of, least)| least.is_some() && of(one) == least) {
-            continue;
-        }
-        if !groups.contains(&one.cgroup.as_str()) {
-            groups.push(&one.cgroup);
-        }
-        let device = match one.device.is_empty() {
-            true => one.number.to_string(),
-            false => one.device.clone(),
-        };
-        if !devices.contains(&device) {
-            devices.push(device);
-        }
-    }
+        each.any(|(of, least)| least.is_some() && of(one) == least)
+    };
+    let binding: Vec<&Throttle> = throttles.iter().filter(binds).collect();
+    let groups = distinct(binding.iter().map(|one| one.cgroup.as_str()));
+    let devices = distinct(binding.iter().map(|one| match one.device.is_empty() {
+        true => one.number.to_string(),
+        false => one.device.clone(),
+    }));
     let [read_iops, write_iops, read_bytes_per_s, write_bytes_per_s] = least;
     (!groups.is_empty()).then(|| ControlGroupLimit {
         cgroup: groups.join(" and "),

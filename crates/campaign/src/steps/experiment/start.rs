@@ -86,8 +86,12 @@ pub fn start(
     // Before pilots, which take a while. None of the limits follows from what they find.
     limit(&mut stored.plan, options, simulated);
     stored.plan.check()?;
-    if simulated && !duration_given && options.step_ns.is_none() {
-        set_durations(context, std::slice::from_ref(&opened), &how, &mut stored)?;
+    if let Some(array) = opened.simulated()
+        && !duration_given
+        && options.step_ns.is_none()
+    {
+        // As runs find it.
+        set_durations(context, array.met(0, 0), &how, &mut stored)?;
     }
     report_place(context, &stored);
     announce(context, &stored, simulated);
@@ -110,20 +114,15 @@ pub fn start(
 /// if something absorbs its writes for a while, values that suffice at every level.
 fn set_durations(
     context: &Context,
-    opened: &[OpenTarget],
+    array: Simulated,
     how: &RunOptions,
     stored: &mut StoredExperiment,
 ) -> Outcome<()> {
     let plan = &mut stored.plan;
-    // As runs find it.
-    let array = opened.iter().find_map(OpenTarget::simulated);
-    let met = array.map(|array| [OpenTarget::Simulated(Box::new(array.met(0, 0)))]);
-    let opened = met.as_ref().map_or(opened, |met| met.as_slice());
-    let array = opened.iter().find_map(OpenTarget::simulated);
     let mut looks = Vec::new();
     let mut cells = Vec::new();
     for (index, cell) in plan.cells.iter().enumerate() {
-        let absorbs = array.is_some_and(|array| array.absorbs(&cell.workload).is_some());
+        let absorbs = array.absorbs(&cell.workload).is_some();
         for (number, level) in plan.levels.iter().enumerate() {
             if number == plan.baseline || absorbs {
                 let workload = level.apply(&cell.workload, plan.seed);
@@ -132,7 +131,8 @@ fn set_durations(
             }
         }
     }
-    let found = durations(context, opened, how, &looks)?;
+    let opened = [OpenTarget::Simulated(Box::new(array))];
+    let found = durations(context, &opened, how, &looks)?;
     let mut times: Vec<Option<CellTime>> = vec![None; plan.cells.len()];
     for ((cell, level), time) in cells.into_iter().zip(found) {
         times[cell] = Some(times[cell].map_or(time, |so_far| so_far.and(time)));
