@@ -48,7 +48,7 @@ pub struct SeriesRecord {
     /// The runs made for the answer, in the order they ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer_runs: Vec<StepRecord>,
-    /// What a pilot found before the first step, for loads that write.
+    /// What a pilot found before the first step; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained: Option<SustainedRecord>,
     /// Why the ladder ended, as text.
