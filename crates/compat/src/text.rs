@@ -196,7 +196,7 @@ fn narrow_tail(bytes: &[u8]) -> Option<usize> {
     ((length > 0 || odd.iter().any(|byte| is_plain(*byte))) && is_text).then_some(at)
 }
 
-/// Whether the file is packed, by its first bytes.
+/// How the file is packed, by its first bytes; `None` if it is not.
 fn packed_form(bytes: &[u8]) -> Option<&'static str> {
     Some(match bytes {
         [0x1f, 0x8b, ..] => "is packed by gzip",

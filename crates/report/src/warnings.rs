@@ -85,8 +85,8 @@ pub fn failed_lines(runs: &[RunRecord]) -> Vec<String> {
     all.iter().map(line).collect()
 }
 
-/// Each distinct warning once, the most severe first and of these errors, with the number of
-/// runs that have it.
+/// Each distinct warning once, the most severe first, errors before others as severe, with the
+/// number of runs that have it.
 pub(crate) fn collected(runs: &[RunRecord]) -> Vec<(&Warning, usize)> {
     let mut seen = warnings_by_code(runs, |_| true);
     // What failed is the first of its severity: other warnings must not push it out of the summary.

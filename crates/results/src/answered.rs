@@ -62,6 +62,11 @@ impl SeriesRecord {
         self.name.starts_with("sequential")
     }
 
+    /// Whether its load only reads.
+    pub fn only_reads(&self) -> bool {
+        self.name.ends_with("read")
+    }
+
     /// The limited statistic; p99 if the limit cannot be parsed.
     pub fn judged(&self) -> LatencyStatistic {
         let limit = self.slo.parse::<Slo>();

@@ -58,9 +58,9 @@ impl<'a> Paths<'a> {
 }
 
 /// A value without these fields.
-struct Without<'a, T: ?Sized> {
-    value: &'a T,
-    absent: Paths<'a>,
+pub(crate) struct Without<'a, T: ?Sized> {
+    pub(crate) value: &'a T,
+    pub(crate) absent: Paths<'a>,
 }
 
 impl<T: Serialize + ?Sized> Serialize for Without<'_, T> {

@@ -5,8 +5,8 @@
 //! returns `None` for them. In the Rust types they hold defaults, which must not be printed: access
 //! imported records only through [`crate::JobRow`].
 
-use crate::given::{Given, Paths};
-use crate::{JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts};
+use crate::given::{Given, Paths, Without};
+use crate::{JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,7 +126,7 @@ impl Serialize for Job<'_> {
         const SIZE: &str = "size_bytes";
         let absent = Paths::new(self.absent);
         if self.job.further_targets.is_empty() {
-            return self.job.serialize(Given::<_>::new(serializer, absent));
+            return self.job.serialize(Given::new(serializer, absent));
         }
         // Fields that a source lacks for the first target it lacks for the others; but each has
         // its own size, which may be known even if the first one's is not, and 0 bytes are an
@@ -136,28 +136,15 @@ impl Serialize for Job<'_> {
         let mut without = with_size.clone();
         without.push(SIZE);
         without.sort_unstable();
-        let targets = self.job.further_targets.iter().map(|target| Target {
-            target,
-            absent: match target.size_bytes {
+        let targets = self.job.further_targets.iter().map(|target| Without {
+            value: target,
+            absent: Paths::new(match target.size_bytes {
                 0 => &without,
                 _ => &with_size,
-            },
+            }),
         });
         let targets = Each(targets);
         (self.job).serialize(Given::with(serializer, absent, "further_targets", &targets))
-    }
-}
-
-/// A further target without its absent fields.
-struct Target<'a> {
-    target: &'a TargetFacts,
-    absent: &'a [&'a str],
-}
-
-impl Serialize for Target<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let absent = Paths::new(self.absent);
-        self.target.serialize(Given::<_>::new(serializer, absent))
     }
 }
 
@@ -283,7 +270,7 @@ impl<'de> Deserialize<'de> for RunRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::JobRow;
+    use crate::{JobRow, TargetFacts};
 
     fn foreign(absent: &[&str]) -> RunRecord {
         let mut record = RunRecord {

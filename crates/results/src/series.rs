@@ -48,7 +48,7 @@ pub struct SeriesRecord {
     /// The runs made for the answer, in the order they ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer_runs: Vec<StepRecord>,
-    /// What a pilot found before the first step, for loads that write.
+    /// What a pilot found before the first step; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained: Option<SustainedRecord>,
     /// Why the ladder ended, as text.
@@ -189,6 +189,14 @@ pub const fn rate_unit(in_bytes: bool) -> &'static str {
     }
 }
 
+/// A rate with its interval if that is known: `57,400 IOPS (54,900-59,800)`, `57,400 IOPS`.
+fn rate_words(rate: f64, ends: Option<[f64; 2]>, unit: &str) -> String {
+    match ends {
+        Some(ends) => format_rate_interval(rate, ends, unit),
+        None => format!("{} {unit}", format_iops(rate)),
+    }
+}
+
 impl InFullRecord {
     /// From the same relative to a rate, with a block in MiB.
     pub fn of(found: &InFull, iops: f64, mib: f64) -> InFullRecord {
@@ -222,10 +230,7 @@ impl InFullRecord {
     /// in MiB/s if `in_bytes`, and `unit` says so.
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
         let (rate, ends) = self.rate(in_bytes);
-        let rate = match ends {
-            Some(ends) => format_rate_interval(rate, ends, unit),
-            None => format!("{} {unit}", format_iops(rate)),
-        };
+        let rate = rate_words(rate, ends, unit);
         let runs = counted(self.runs as usize, "run", "runs");
         let slower = match self.difference_percent < 0.0 {
             true => "slower",
@@ -274,10 +279,9 @@ impl AnswerRecord {
     /// says so.
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
         let (rate, ends) = self.rate(in_bytes);
-        match (self.bound, ends) {
-            (Some(bound), _) => format!("{} {} {unit}", bound.words(), format_iops(rate)),
-            (None, Some(ends)) => format_rate_interval(rate, ends, unit),
-            (None, None) => format!("{} {unit}", format_iops(rate)),
+        match self.bound {
+            Some(bound) => format!("{} {} {unit}", bound.words(), format_iops(rate)),
+            None => rate_words(rate, ends, unit),
         }
     }
 

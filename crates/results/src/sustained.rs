@@ -1,11 +1,12 @@
-//! The rate of a writing load while a cache absorbs it, and the sustained rate.
+//! The rate of a load while a cache or a burst credit absorbs it, and the sustained rate.
 
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Claim, NotReached, Sustained};
 use stripewise_units::{format_bytes, format_duration, format_iops};
 
 /// What a pilot found about a load before the measured runs: they begin where a cache has nothing
-/// left to absorb, as far as that is known.
+/// left to absorb, as far as that is known. Bytes are those written, or read by a load that only
+/// reads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SustainedRecord {
     /// What can be claimed about the rate.

@@ -195,8 +195,8 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
 }
 
 /// What was concluded of the runs that follow: of a check its findings, of layouts the choice, of
-/// an experiment its comparison. True if it is all that is printed: with `-q`, and of an experiment
-/// without --explain.
+/// an experiment its comparison. True if it is all that is printed: with `-q`, and of layouts and
+/// experiments with neither --explain nor --percentiles.
 fn print_conclusion(
     context: &Context,
     name: &str,
@@ -253,7 +253,7 @@ fn is_brief(look: &RunsLook<'_>) -> bool {
     !look.explain && look.percentiles.is_empty()
 }
 
-/// The number of runs that are not listed, but for those of commit methods, which never are.
+/// The number of runs that are not listed, without those of commit methods, which never are.
 fn unlisted(document: &Document) -> (String, String) {
     let runs = document.runs.iter();
     let count = runs

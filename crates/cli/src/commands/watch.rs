@@ -80,7 +80,7 @@ fn pause(context: &Context) -> Option<u8> {
 
 /// Maximum number of rates in a curve of characters.
 const CURVE_MAX: usize = 60;
-/// Before what a narrow terminal wraps.
+/// Before the rest of a line that a narrow terminal wraps.
 const INDENT: &str = "    ";
 /// Maximum number of ladder steps listed.
 const STEPS_MAX: usize = 8;

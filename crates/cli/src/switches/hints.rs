@@ -135,8 +135,7 @@ impl Words {
             let mut rest = part;
             while let Some(at) = rest.find("--") {
                 let (before, from) = rest.split_at(at);
-                let end = from.find(|sign: char| sign != '-' && !sign.is_ascii_lowercase());
-                let (option, after) = from.split_at(end.unwrap_or(from.len()));
+                let (option, after) = from.split_at(name_end(from));
                 text.push_str(before);
                 match !is_command_line && self.of_run.contains(&option[2..]) {
                     true => text.push_str(&format!("<{option}>")),
@@ -163,8 +162,7 @@ impl Words {
     pub fn own_hint(&self, hint: &Hint) -> String {
         let mut after_dashes = hint.split("--").skip(1);
         let lacks = after_dashes.any(|text| {
-            let end = text.find(|sign: char| sign != '-' && !sign.is_ascii_lowercase());
-            let name = &text[..end.unwrap_or(text.len())];
+            let name = &text[..name_end(text)];
             self.of_run.contains(name) && !self.own.contains(name)
         });
         match lacks {
@@ -172,6 +170,12 @@ impl Words {
             false => hint.to_string(),
         }
     }
+}
+
+/// The length of the option's name that a text begins with, after its dashes or with them.
+fn name_end(text: &str) -> usize {
+    let end = text.find(|sign: char| sign != '-' && !sign.is_ascii_lowercase());
+    end.unwrap_or(text.len())
 }
 
 /// Words the hints of all warnings for people; records in the store and in JSON keep

@@ -10,7 +10,9 @@
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use stripewise_results::{JobRecord, JobRow, KindOutcome, LatencySummary, RunRecord};
+use stripewise_results::{
+    JobRecord, JobRow, KindOutcome, LatencySummary, OperationKind, RunRecord,
+};
 use stripewise_workload::{Arrivals, Distribution, Pattern, Workload};
 
 /// Percentiles that fio prints.
@@ -126,13 +128,16 @@ impl FioExport {
             text.insert("elapsed".to_owned(), Value::from(ms.div_ceil(1000)));
         }
         text.insert("job options".to_owned(), Value::Object(self.options(row)));
-        for (name, kind) in [("read", &outcome.read), ("write", &outcome.write)] {
-            let side = self.side(row, name, kind, ms);
-            text.insert(name.to_owned(), side);
+        for (of, kind) in [
+            (OperationKind::Read, &outcome.read),
+            (OperationKind::Write, &outcome.write),
+        ] {
+            let side = self.side(row, of, kind, ms);
+            text.insert(of.name().to_owned(), side);
         }
         let trim = outcome.discard.as_ref().map_or(
             json!({"total_ios": 0, "io_bytes": 0, "io_kbytes": 0}),
-            |kind| self.side(row, "discard", kind, ms),
+            |kind| self.side(row, OperationKind::Discard, kind, ms),
         );
         text.insert("trim".to_owned(), trim);
         let sync = outcome
@@ -154,15 +159,17 @@ impl FioExport {
         Value::Object(text)
     }
 
-    fn side(&mut self, row: &JobRow<'_>, name: &str, kind: &KindOutcome, ms: Option<u64>) -> Value {
+    fn side(
+        &mut self,
+        row: &JobRow<'_>,
+        of: OperationKind,
+        kind: &KindOutcome,
+        ms: Option<u64>,
+    ) -> Value {
+        let name = of.name();
         let path = |field: &str| format!("jobs.outcome.{name}.{field}");
         let operations = row.given(&path("operations"), kind.operations);
         let bytes = row.given(&path("bytes"), kind.bytes);
-        let seconds = row.duration_ns().map(|ns| ns as f64 / 1e9);
-        let rate = |count: Option<u64>| {
-            let seconds = seconds.filter(|seconds| *seconds > 0.0)?;
-            Some(count? as f64 / seconds)
-        };
         let mut side = Map::new();
         let mut add = |name: &str, value: Option<Value>| {
             if let Some(value) = value {
@@ -171,9 +178,7 @@ impl FioExport {
         };
         add("io_bytes", bytes.map(Value::from));
         add("io_kbytes", bytes.map(|bytes| Value::from(bytes / 1024)));
-        let stated = kind.mib_per_s.map(|mib| mib * 1_048_576.0);
-        let bandwidth = stated.or_else(|| rate(bytes));
-        let iops = kind.iops.or_else(|| rate(operations));
+        let bandwidth = row.mib_per_s_of(of).map(|mib| mib * 1_048_576.0);
         add(
             "bw_bytes",
             bandwidth.map(|rate| Value::from(rate.round() as u64)),
@@ -182,7 +187,7 @@ impl FioExport {
             "bw",
             bandwidth.map(|rate| Value::from((rate / 1024.0) as u64)),
         );
-        add("iops", iops.map(Value::from));
+        add("iops", row.iops_of(of).map(Value::from));
         // A direction without operations has no runtime of its own, and one whose rate is of
         // another time than the job's has that.
         let own_ms = kind.iops.zip(operations).filter(|(iops, _)| *iops > 0.0);

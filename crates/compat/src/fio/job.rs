@@ -60,8 +60,18 @@ impl Job {
     /// The empty job that fio prints behind a group of which only some jobs have
     /// `group_reporting`: it has the group -1, and did nothing.
     pub(super) fn is_filler(&self) -> bool {
-        let is_nothing = self.sides().all(|(_, side)| side.io_bytes == Some(0));
-        self.group == Some(u64::from(u32::MAX)) && is_nothing
+        self.group == Some(u64::from(u32::MAX)) && self.did_nothing()
+    }
+
+    /// It neither read nor wrote.
+    pub(super) fn did_nothing(&self) -> bool {
+        self.sides().all(|(_, side)| side.io_bytes == Some(0))
+    }
+
+    /// It is known to have trimmed.
+    pub(super) fn trims(&self) -> bool {
+        let trim = self.trim.as_deref();
+        trim.is_some_and(|trim| trim.total_ios > Some(0))
     }
 
     /// The longer runtime of its directions, milliseconds.

@@ -22,8 +22,7 @@ pub(super) fn outcome(job: &Job, in_turn: bool, absent: &mut Absent) -> Option<J
         .checked_add(outcome.write.operations)?;
     outcome.bytes = outcome.read.bytes.checked_add(outcome.write.bytes)?;
     // A rate of 0 would say that a job which only trims did nothing.
-    let trims = job.trim.as_deref().and_then(|trim| trim.total_ios);
-    let trims = job.may_trim || trims.unwrap_or(0) > 0;
+    let trims = job.may_trim || job.trims();
     let only_trims = trims && outcome.operations == 0 && outcome.bytes == 0;
     if operations(read).is_some() && operations(write).is_some() && !only_trims {
         absent.give("jobs.outcome.operations");

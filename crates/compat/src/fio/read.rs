@@ -396,10 +396,8 @@ fn job_record(
     out: &mut Out<'_>,
 ) -> Option<(JobRecord, Absent)> {
     let mut absent = Absent::everything();
-    let trims = job.trim.as_deref().and_then(|trim| trim.total_ios);
-    if trims.unwrap_or(0) > 0 {
-        let is_all = job.sides().all(|(_, side)| side.io_bytes == Some(0));
-        let rest = match is_all {
+    if job.trims() {
+        let rest = match job.did_nothing() {
             true => "; it did nothing else, so that its result has neither rates nor latencies",
             false => "",
         };

@@ -220,8 +220,7 @@ fn state_of(line: &str) -> Result<State, &'static str> {
         };
         job.trim = Some(Box::new(trim));
     }
-    let did_nothing = |(_, side): (_, &Side)| side.io_bytes == Some(0);
-    job.may_trim = sides == 2 && job.sides().all(did_nothing);
+    job.may_trim = sides == 2 && job.did_nothing();
     let count = |at: usize| whole(cells[behind + at], "has an invalid count of the system");
     Ok(State {
         line: 0,

@@ -449,12 +449,11 @@ impl Requirement {
     /// Whether it is about this series.
     pub fn means_series(&self, series: &SeriesRecord) -> bool {
         let named = self.name.as_ref().is_none_or(|name| *name == series.name);
-        let writes = !series.name.ends_with("read");
         named
             && match self.kind {
                 Kind::Any => true,
-                Kind::Read => !writes,
-                Kind::Write => writes,
+                Kind::Read => series.only_reads(),
+                Kind::Write => !series.only_reads(),
             }
     }
 

@@ -190,8 +190,7 @@ pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
     let line = |named: &NamedSeries<'_>| {
         let series = named.series;
         let found = series.sustained.as_ref()?;
-        let reads = series.name.ends_with("read");
-        let absorbed = found.absorbed_words(series.is_in_bytes(), reads)?;
+        let absorbed = found.absorbed_words(series.is_in_bytes(), series.only_reads())?;
         series.no_answer.is_none().then(|| {
             let title = named.title();
             format!("{title}: {absorbed}; below is what lasts")

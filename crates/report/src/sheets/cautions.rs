@@ -71,8 +71,7 @@ fn unanswered(document: &Document) -> Vec<Caution> {
         };
         // The rate so far differs from load to load.
         let sustained = series.sustained.as_ref();
-        let why =
-            sustained.and_then(|found| found.not_reached_words(series.name.ends_with("read")));
+        let why = sustained.and_then(|found| found.not_reached_words(series.only_reads()));
         let why = why.unwrap_or_else(|| no_answer.clone());
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, alike)) => alike.push(named),
@@ -88,7 +87,7 @@ fn unanswered(document: &Document) -> Vec<Caution> {
         let mut codes = alike.iter().flat_map(|one| one.series.void_codes());
         let is_cache = |series: &SeriesRecord| {
             let sustained = series.sustained.as_ref();
-            sustained.is_some_and(|found| found.not_reached_words(false).is_some())
+            sustained.is_some_and(|found| !found.is_reached())
         };
         let is_listed = alike.iter().all(|one| is_cache(one.series));
         let code = codes.find(|code| is_listed && *code == NOT_SUSTAINED);

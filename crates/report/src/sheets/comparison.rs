@@ -61,13 +61,9 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
     let is_shown = |record: &&ComparisonRecord| explain || !is_detail(record, records);
     for record in records.iter().filter(is_shown) {
         // Ids are as short as in the headings.
-        let sides = [&record.a.name, &record.b.name];
-        let short = || sides.into_iter().zip(short_sides(record));
+        let [a, b] = short_sides(record);
         for note in &record.notes {
-            let long = short().filter(|(name, short)| name != short);
-            let note = long.fold(note.clone(), |note, (name, short)| {
-                note.replace(name, short)
-            });
+            let note = note.replace(&record.a.name, a).replace(&record.b.name, b);
             add_new(&mut sheet.notes, format!("note: {note}"));
         }
     }
