@@ -401,6 +401,21 @@ fn slow_variation(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
+/// In how many of so many trials of a study the answer for more users is like this, in per cent.
+fn share_of_answers(
+    case: &Case,
+    (count, study, seed): (usize, u64, u64),
+    is_so: impl Fn(HeadroomAnswer) -> bool + Sync,
+) -> Result<f64> {
+    let all = trials(count, |trial| {
+        let seed = seed_of(seed, study, trial);
+        let own = recording(case.process, case.length_s, seed)?;
+        let answered = case.answered(&own, seed)?;
+        Ok(found(&answered, Growth::MoreUsers).is_some_and(&is_so))
+    })?;
+    Ok(percent(&all))
+}
+
 /// The long run detects a credit that short runs do not use up.
 fn bucket(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let case = Case {
@@ -409,18 +424,12 @@ fn bucket(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         target: CAPPED,
         length_s: 600,
     };
-    let all = trials(size.observed.div_ceil(2), |trial| {
-        let seed = seed_of(seed, 120, trial);
-        let own = recording(case.process, case.length_s, seed)?;
-        let found = found(&case.answered(&own, seed)?, Growth::MoreUsers);
-        Ok(found.is_some_and(|found| found.is_short_lived && found.bound == Bound::AtMost))
+    let of = (size.observed.div_ceil(2), 120, seed);
+    let share = share_of_answers(&case, of, |found| {
+        found.is_short_lived && found.bound == Bound::AtMost
     })?;
-    table.state(
-        "headroom, token bucket: found, %",
-        percent(&all),
-        1,
-        Limit::AtLeast(97.0),
-    );
+    let claim = "headroom, token bucket: found, %";
+    table.state(claim, share, 1, Limit::AtLeast(97.0));
     Ok(())
 }
 
@@ -432,18 +441,10 @@ fn rare_stalls(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         target: STALLING,
         length_s: 600,
     };
-    let all = trials(size.observed.div_ceil(20), |trial| {
-        let seed = seed_of(seed, 125, trial);
-        let own = recording(case.process, case.length_s, seed)?;
-        let found = found(&case.answered(&own, seed)?, Growth::MoreUsers);
-        Ok(found.is_some_and(|found| found.low.is_some()))
-    })?;
-    table.state(
-        "headroom, rare stalls: called carried, %",
-        percent(&all),
-        1,
-        Limit::AtMost(5.0),
-    );
+    let of = (size.observed.div_ceil(20), 125, seed);
+    let share = share_of_answers(&case, of, |found| found.low.is_some())?;
+    let claim = "headroom, rare stalls: called carried, %";
+    table.state(claim, share, 1, Limit::AtMost(5.0));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! `disks`, `align` and `advise` make of it.
 
 use crate::support::slow_array::{Served, SlowArray};
-use crate::support::{Desk, Loop, MIB, can_run, directory, run, skip};
+use crate::support::{Desk, Loop, MIB, can_run, directory, run, skip, unwrapped};
 use rustix::process::Signal;
 use std::io::Write;
 use std::time::Duration;
@@ -101,8 +101,7 @@ fn keep_as_measured(desk: &Desk, device: &Loop, measured_at: &str) {
 /// Lines are wrapped where the terminal ends.
 #[track_caller]
 fn says(text: &str, all: &[&str]) {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let words = words.join(" ");
+    let words = unwrapped(text);
     for expected in all {
         assert!(words.contains(expected), "`{expected}` is not in {words}");
     }

@@ -2,7 +2,7 @@
 //! truth is known are tested as functions in `campaign`.
 
 use crate::support::{
-    Answer, Desk, Json, Loop, Mount, can_run, names, run, skip, text, users_file,
+    Answer, Desk, Json, Loop, Mount, can_run, names, run, skip, text, unwrapped, users_file,
 };
 
 const MIB: u64 = 1 << 20;
@@ -78,7 +78,7 @@ fn a_burst_credit_is_spent_before_offsets_are_compared() {
     let shown = desk.run(&align).stdout;
     assert!(shown.contains(" 300.00 "), "{shown}");
     assert!(!shown.contains("3,000"), "{shown}");
-    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = unwrapped(&shown);
     let note = "The burst credit of this volume is spent before the runs";
     assert!(flat.contains(note), "{flat}");
 }

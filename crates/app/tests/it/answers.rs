@@ -2,7 +2,7 @@
 //! stopped before their end.
 
 use crate::support::windows::long_enough_from;
-use crate::support::{Answer, Desk, Json, long_enough, skip, users_file};
+use crate::support::{Answer, Desk, Json, long_enough, skip, unwrapped, users_file};
 use rustix::process::Signal;
 use std::path::Path;
 
@@ -167,11 +167,7 @@ fn a_void_baseline_is_refused_or_marked() {
     assert!(caution.contains("VOID (null-engine)"), "{caution}");
     // What it claims of a change is marked, whatever it is.
     let checked = desk.run(&["check", "--repeat", "4", "--tolerate", "90"]);
-    let flat = checked
-        .stdout
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let flat = unwrapped(&checked.stdout);
     assert!(
         flat.contains(
             "The baseline `baseline`: VOID (null-engine): its numbers are not the disk's"
@@ -277,11 +273,7 @@ fn a_check_says_which_operations_failed_with_which_error() {
     desk.json(&["baseline", "set", "last", "--anyway"]);
     run(&["--inject", "fail=5@every=3 read"]).ended(4);
     let judged = desk.run(&["check", "--busy-ok", "--run", "last"]);
-    let flat = judged
-        .stdout
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let flat = unwrapped(&judged.stdout);
     assert!(flat.contains("failed: random read, 8K, on "), "{flat}");
 }
 
@@ -321,10 +313,9 @@ fn a_stopped_bench_says_so_in_every_form() {
     running.signal(Signal::INT);
     let message = running.wait().ended(130);
     let short = message.stdout.clone();
-    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let words =
         "Stopped before its end: Random read. Series planned after that, if any, were not run";
-    assert!(flat(&short).contains(words), "{short}");
+    assert!(unwrapped(&short).contains(words), "{short}");
     if short.contains("VOID") {
         // It has no answer then, whether it was stopped or not.
         skip(

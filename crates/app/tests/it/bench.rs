@@ -1,7 +1,7 @@
 //! `bench` as a user meets it. What it runs and answers is tested as functions in
 //! `campaign`.
 
-use crate::support::{Desk, Json, codes, names};
+use crate::support::{Desk, Json, codes, names, unwrapped};
 
 const SERIES: [&str; 5] = [
     "random-read",
@@ -84,7 +84,7 @@ fn an_answer_says_what_stalls_cost() {
     let [low, high] = ["iops_low", "iops_high"].map(|end| full.at(end).number());
     assert!((low..=high).contains(&33_030.0), "{low} {high}");
     let shown = desk.run(&["history", "show", "last"]).done().stdout;
-    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = unwrapped(&shown);
     let expected = "2 of 12 runs were slower by 20 %; counted in full the rate is 32,";
     assert!(shown.contains(expected), "{shown}");
     assert!(!shown.contains("step-down"), "{shown}");

@@ -1,7 +1,7 @@
 //! `baseline` and `check` as a user meets them. What a check concludes is tested as
 //! functions in `campaign`.
 
-use crate::support::{Answer, Desk, Json, long_enough, users_file};
+use crate::support::{Answer, Desk, Json, long_enough, unwrapped, users_file};
 use rustix::process::Signal;
 
 const ALIGNED: &str = "sim:raid10-10k?offset=64K";
@@ -40,11 +40,7 @@ fn checked(desk: &Desk, code: i32, arguments: &[&str]) -> Json {
 }
 
 fn assert_prints(answer: &Answer, words: &str) {
-    let flat = answer
-        .stdout
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let flat = unwrapped(&answer.stdout);
     assert!(
         flat.contains(words),
         "`{words}` is not in\n{}",
@@ -203,8 +199,7 @@ fn a_gentle_check_names_no_switch_that_it_does_not_take() {
     let first = desk.run(&["check", "--gentle", "--repeat", "3"]).done();
     assert_prints(&first, "These are the first gentle runs");
     // The load is the baseline's: a hint that names a switch of it says so.
-    let words: Vec<&str> = first.stdout.split_whitespace().collect();
-    let flat = words.join(" ");
+    let flat = unwrapped(&first.stdout);
     assert!(
         !flat.contains("--duration") || flat.contains("(the baseline says this"),
         "{}",

@@ -1,7 +1,7 @@
 //! `compare`: a published table as printed, and files. What is concluded of stored runs is
 //! tested as functions in `campaign`.
 
-use crate::support::{Desk, Json};
+use crate::support::{Desk, Json, unwrapped};
 use std::collections::BTreeMap;
 
 const OFFSETS: &str = "dataset:oja-nisula-2007-offset";
@@ -71,11 +71,7 @@ fn the_table_of_2007_comes_out_as_printed_row_by_row() {
         "sequential write, 32 threads, 64K: 78.46 for 9,772.27",
         "Average difference, random read, IOPS: 22.66 % over 9 rows.",
     ] {
-        let flat = answer
-            .stdout
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let flat = unwrapped(&answer.stdout);
         assert!(flat.contains(words), "{words} is not in\n{}", answer.stdout);
     }
     // MiB/s are IOPS times the block: their means would say the same again.

@@ -1,7 +1,7 @@
 //! What is stored and how it is found again.
 
 use crate::support::shared::bench_of_a_drive;
-use crate::support::{Answer, Desk, Json, names};
+use crate::support::{Answer, Desk, Json, names, unwrapped};
 
 /// `history show` prints the bytes that the command printed.
 fn check_shown_again(desk: &Desk, printed: &str, ids: &[&str]) {
@@ -230,7 +230,7 @@ fn results_of_different_kinds_are_shown_one_after_the_other() {
     let ids = [0, 1].map(|_| desk.json(&run).at("runs.0.id").text());
     // The sign of a bound stands before its number.
     let listed = desk.run(&["history"]).done().stdout;
-    let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = unwrapped(&listed);
     assert!(words.contains("random-read ceiling \u{2265} 4"), "{listed}");
     let alone = |id: &String| desk.run(&["history", "show", id]).done().stdout;
     let show = |more: &[&str]| desk.run(&[&["history", "show"], more].concat());

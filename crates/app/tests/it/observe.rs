@@ -1,6 +1,6 @@
 //! `observe`, as a user meets it: traces in files, and this machine where that is possible.
 
-use crate::support::{Desk, Loop, MIB, Running, can_run, skip};
+use crate::support::{Desk, Loop, MIB, Running, can_run, skip, unwrapped};
 use std::io::Write;
 use std::process::Command;
 
@@ -36,9 +36,8 @@ fn what_a_trace_makes_inexact_is_said() {
     ] {
         let trace = desk.write("trace.csv", &text);
         let words = ["observe", "--from", &trace, "--columns", columns];
-        let seen = desk.run(&words).done().stdout;
-        let seen: Vec<&str> = seen.split_whitespace().collect();
-        assert!(seen.join(" ").contains(says), "{seen:?}");
+        let seen = unwrapped(&desk.run(&words).done().stdout);
+        assert!(seen.contains(says), "{seen}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! `verify`: what passes, what is found, and what is refused.
 
 use crate::support::{
-    Answer, Desk, Json, Loop, Mount, can_run, long_enough, names, text, written_by_another,
+    Answer, Desk, Json, Loop, Mount, can_run, long_enough, names, text, unwrapped,
+    written_by_another,
 };
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -511,7 +512,7 @@ fn a_copy_is_held_against_the_record_of_its_run() {
     let mut holes = whole.clone();
     holes[800 << 10..1200 << 10].fill(0);
     let found = judged(&holes[..12 << 20]).ended(1).stdout;
-    let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found = unwrapped(&found);
     assert!(
         found.contains("FAULTS: 1 dropped, 1 lost-write; "),
         "{found}"
@@ -524,14 +525,14 @@ fn a_copy_is_held_against_the_record_of_its_run() {
     let judge = ["verify", "--image", &copy, "--busy-ok"];
     std::fs::write(&copy, &holes).expect("a copy");
     let open = other_store.run(&judge).ended(1).stdout;
-    let open = open.split_whitespace().collect::<Vec<_>>().join(" ");
+    let open = unwrapped(&open);
     assert!(
         open.contains("NOT PROVEN: 400 KiB may be right or wrong: "),
         "{open}"
     );
     std::fs::write(&copy, &whole).expect("a copy");
     let open = other_store.run(&judge).done().stdout;
-    let open = open.split_whitespace().collect::<Vec<_>>().join(" ");
+    let open = unwrapped(&open);
     assert!(open.contains("PASSED: no fault in 16 MiB"), "{open}");
     assert!(
         open.contains("; judged by stamps alone, without the record of run "),

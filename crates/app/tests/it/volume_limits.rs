@@ -1,7 +1,7 @@
 //! `limits`, as a user meets it: which limit a volume has.
 
 use crate::support::machine::{append, skip_kernel};
-use crate::support::{Answer, Cgroup, Desk, Json, Loop, MIB, can_run, users_file};
+use crate::support::{Answer, Cgroup, Desk, Json, Loop, MIB, can_run, unwrapped, users_file};
 use rustix::process::Signal;
 
 /// Kind, whom it holds, and whether a limiter sets it, of each cap.
@@ -82,7 +82,7 @@ fn compared_load_by_load(desk: &Desk, gp3: &Json) {
         "{more}"
     );
     let text = desk.run(&["compare", &ids[0], &ids[1]]).done().stdout;
-    let rows = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rows = unwrapped(&text);
     assert!(
         rows.contains("4K reads, 64 in flight 3,000 IOPS ") && rows.contains("A IOPS, B undecided"),
         "{text}"

@@ -3,7 +3,7 @@
 
 use crate::tools::FIO;
 use stripewise_compat::{Format, Import, ImportedFile, import};
-use stripewise_results::{JobRow, RunRecord};
+use stripewise_results::{JobRecord, JobRow, RunRecord};
 use stripewise_workload::{SyncCall, SyncPolicy, ThinkTime};
 
 const CRYSTAL: &str = include_str!("../data/crystaldiskmark.txt");
@@ -13,6 +13,12 @@ const FLATFILE: &str = include_str!("../data/vdbench-flatfile.html");
 
 fn read(text: &str) -> ImportedFile {
     import(text.as_bytes(), "x").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The jobs of each run.
+fn jobs(text: &str) -> Vec<Vec<JobRecord>> {
+    let runs = read(text).runs.into_iter();
+    runs.map(|run| run.jobs).collect()
 }
 
 fn refused(text: &str) -> String {
@@ -278,10 +284,6 @@ fn states_of_one_run_in_terse_output_are_one_result() {
 /// fio prints an empty job behind a group of which only some jobs have `group_reporting`.
 #[test]
 fn the_empty_job_behind_a_group_is_no_result() {
-    let jobs = |text: &str| -> Vec<_> {
-        let runs = read(text).runs.into_iter();
-        runs.map(|run| run.jobs).collect()
-    };
     let json = include_str!("../data/fio-same-run.json");
     let mut document: serde_json::Value = serde_json::from_str(json).unwrap();
     let expected = jobs(&format!("{document:#}\n"));
@@ -380,10 +382,6 @@ fn totals_of_vdbench_have_one_heading() {
     let lines = summary.lines().filter(is_of_totals);
     let totals: String = lines.map(|line| format!("{line}\n")).collect();
     assert_eq!(totals.matches("interval").count(), 1, "{totals}");
-    let jobs = |text: &str| -> Vec<_> {
-        let file = read(text);
-        file.runs.iter().map(|run| run.jobs.clone()).collect()
-    };
     assert_eq!(jobs(&totals), jobs(summary));
     // On its standard output vdbench says more of a run.
     let message = "10:20:00.553 This triggers end of run inspite of possibly some workloads that are still running.";
@@ -470,10 +468,6 @@ fn percentiles_that_records_do_not_have_hide_no_others() {
     let rates = "   bw (  KiB/s):";
     let text = text.replace(rates, &format!("{prio}{rates}"));
     assert!(text.contains("slat percentiles") && text.contains("prio 1/0"));
-    let jobs = |text: &str| -> Vec<_> {
-        let runs = read(text).runs.into_iter();
-        runs.map(|run| run.jobs).collect()
-    };
     assert_eq!(jobs(&text), jobs(normal));
 }
 
@@ -802,10 +796,6 @@ fn a_document_without_a_job_is_refused_for_that() {
 
 #[test]
 fn documents_that_other_programs_wrote_again_are_read() {
-    let jobs = |text: &str| -> Vec<_> {
-        let file = read(text);
-        file.runs.iter().map(|run| run.jobs.clone()).collect()
-    };
     let (_, body) = FIO.split_once('{').unwrap();
     // Sorted by name: an object with objects in it comes before the version.
     let disks = "\"disk_util\": [{\"name\": \"sda\", \"more\": {\"util\": 9.5}}],";
@@ -871,10 +861,6 @@ fn a_run_that_fio_printed_in_several_forms_is_one_result() {
 #[test]
 fn sums_and_bits_of_normal_output_are_read() {
     let normal = include_str!("../data/fio-normal.txt");
-    let jobs = |text: &str| -> Vec<_> {
-        let file = read(text);
-        file.runs.iter().map(|run| run.jobs.clone()).collect()
-    };
     let end = "  lat (usec)   : 4=18.62%";
     let sum = "  mixed: IOPS=0, BW=0 (0)(0B/161msec)\n    clat (nsec): min=1, max=2, avg=1.50, stdev=0.10\n";
     let both = normal.replacen(end, &format!("{sum}{end}"), 1);

@@ -219,7 +219,7 @@ pub struct BurstFound {
     pub sustained_per_s: f64,
     /// What a full bucket holds beyond the sustained rate.
     pub bucket: f64,
-    /// Lower end of its interval (95 %).
+    /// Lower end of its interval (95 %); 0 where only the upper end is known.
     pub bucket_low: f64,
     /// Upper end.
     pub bucket_high: f64,
@@ -233,7 +233,7 @@ pub struct BurstFound {
     pub refill_per_s_high: Option<f64>,
     /// Seconds that a full bucket lasts at the burst rate.
     pub lasts_s: f64,
-    /// Lower end of its interval (95 %).
+    /// Lower end of its interval (95 %); 0 where only the upper end is known.
     pub lasts_s_low: f64,
     /// Upper end.
     pub lasts_s_high: f64,

@@ -1026,6 +1026,8 @@ fn a_burst_that_ended_within_the_grid_is_the_one_that_is_measured() {
         assert_eq!(burst.bucket_unit, BucketUnit::Operations);
         // What the reads of 1M count as is not known.
         assert!((burst.bucket / 60_000.0 - 1.0).abs() < 0.15, "{burst:?}");
+        let lows = [burst.bucket_low, burst.lasts_s_low];
+        assert_eq!(lows, [0.0; 2], "only upper ends are known");
         assert!(
             (burst.sustained_per_s / 300.0 - 1.0).abs() < 0.01,
             "{burst:?}"

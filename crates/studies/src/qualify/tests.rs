@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Origin;
-use crate::product::bundled;
+use crate::product::{BUNDLED, bundled};
 use stripewise_results::{
     DueRecord, DueSecondRecord, Interval, JobOutcome, JobRecord, KindOutcome, OpenLoop, Severity,
     ThreadOutcome, Warning,
@@ -42,6 +42,13 @@ fn options(design: QualifyDesign) -> QualifyOptions {
 
 fn study(text: &str, design: QualifyDesign) -> Qualify {
     Qualify::new(text, options(design)).expect("the product is sound")
+}
+
+/// The text of a product that comes with the program.
+fn text_of(name: &str) -> &'static str {
+    let mut all = BUNDLED.iter();
+    let found = all.find(|(known, _)| *known == name);
+    found.expect("it is bundled").1
 }
 
 /// Latency of operations in a piece: `bad` of 100 per second take ten times as long as others.
@@ -639,10 +646,7 @@ fn the_plan_says_which_verdict_may_come_and_when() {
 
 #[test]
 fn the_plan_has_the_bytes_that_each_load_writes() {
-    let (_, text) = crate::product::BUNDLED
-        .iter()
-        .find(|(name, _)| *name == "etcd")
-        .expect("it is bundled");
+    let text = text_of("etcd");
     let plan = study(text, QualifyDesign::Usual).plan().join("\n");
     let says = "Written in 30 m: wal as fast as the target allows (175.8 GiB at 100 MiB/s), \
                 backend about 562.5 MiB.";
@@ -685,10 +689,7 @@ fn a_simulated_array_keeps_the_states_of_files_and_simulates_the_journal_of_grow
         let mut notes = notes.filter(|text| text.starts_with("no file system here"));
         notes.next().expect("a note")
     };
-    let (_, etcd) = crate::product::BUNDLED
-        .iter()
-        .find(|(name, _)| *name == "etcd")
-        .expect("it is bundled");
+    let etcd = text_of("etcd");
     for (text, is_simulated, states) in [
         (ONE, true, ""),
         (ONE, false, ""),
@@ -718,10 +719,7 @@ fn a_simulated_array_keeps_the_states_of_files_and_simulates_the_journal_of_grow
 
 #[test]
 fn a_target_that_is_only_read_judges_reads_alone() {
-    let (_, text) = crate::product::BUNDLED
-        .iter()
-        .find(|(name, _)| *name == "gitaly")
-        .expect("it is bundled");
+    let text = text_of("gitaly");
     let options = QualifyOptions {
         placement: Placement {
             is_one_target: true,
@@ -751,7 +749,7 @@ fn a_target_that_is_only_read_judges_reads_alone() {
 
 #[test]
 fn every_bundled_product_comes_to_an_end() {
-    for (name, text) in crate::product::BUNDLED {
+    for (name, text) in BUNDLED {
         let mut study = study(text, QualifyDesign::Usual);
         let (runs, _) = drive(&mut study, GOOD);
         assert!(runs > 0, "{name}");
@@ -811,10 +809,7 @@ fn what_has_no_limit_says_so_once() {
     let line = open.line();
     assert!(line.starts_with("one: not judged (p99 2.00 ms"), "{line}");
     assert_eq!(line.matches("not judged").count(), 1, "{line}");
-    let (_, sqlite) = crate::product::BUNDLED
-        .iter()
-        .find(|(name, _)| *name == "sqlite")
-        .expect("it is bundled");
+    let sqlite = text_of("sqlite");
     let mut sqlite = study(sqlite, QualifyDesign::Usual);
     drive(&mut sqlite, GOOD);
     let answer = sqlite.sheet().answer;
@@ -826,15 +821,9 @@ fn what_has_no_limit_says_so_once() {
 
 #[test]
 fn limits_per_processor_are_multiplied_and_a_maximum_is_never_plainly_met() {
-    let text = |name: &str| {
-        let all = crate::product::BUNDLED.iter();
-        all.clone()
-            .find(|(known, _)| *known == name)
-            .map_or("", |one| one.1)
-    };
-    let study = study(text("cockroachdb"), QualifyDesign::Usual);
+    let study = study(text_of("cockroachdb"), QualifyDesign::Usual);
     assert_eq!(study.limit_value(&study.product().requirements[0]), 2_000.0);
-    let mut study = self::study(text("exchange"), QualifyDesign::Usual);
+    let mut study = self::study(text_of("exchange"), QualifyDesign::Usual);
     drive(&mut study, GOOD);
     let maximum = &study.judgements()[1];
     assert_eq!(maximum.verdict, Verdict::Met);
@@ -904,10 +893,7 @@ fn ways_of_committing_are_compared_for_the_fewest_committers_there_are() {
         "{fastest}"
     );
     // etcd has one way, and files of two states.
-    let (_, etcd) = crate::product::BUNDLED
-        .iter()
-        .find(|(name, _)| *name == "etcd")
-        .expect("it is bundled");
+    let etcd = text_of("etcd");
     let mut etcd = self::study(etcd, QualifyDesign::Usual).with_commits(true);
     drive(&mut etcd, GOOD);
     let details = etcd.sheet().details;
@@ -970,10 +956,7 @@ fn commit_methods_are_left_out_after_a_miss_that_ends_all_and_where_nothing_may_
     assert!(with_commits(placed(placement)).commits().is_none());
     // On a device the log lies behind the data, and its way of committing is direct.
     placement.reads_only = false;
-    let (_, oracle) = crate::product::BUNDLED
-        .iter()
-        .find(|(name, _)| *name == "oracle")
-        .expect("it is bundled");
+    let oracle = text_of("oracle");
     let oracle = Qualify::new(oracle, placed(placement)).expect("it is bundled");
     let loads = oracle.with_commits(true).loads();
     let last = loads.last().expect("a commit");
@@ -995,7 +978,7 @@ fn commit_methods_are_left_out_after_a_miss_that_ends_all_and_where_nothing_may_
 #[test]
 fn databases_compare_their_commit_methods_within_a_minute() {
     let mut names = Vec::new();
-    for (name, text) in crate::product::BUNDLED {
+    for (name, text) in BUNDLED {
         let without = study(text, QualifyDesign::Usual);
         let study = study(text, QualifyDesign::Usual).with_commits(true);
         let more_ns = study.time().left_ns - without.time().left_ns;
@@ -1132,10 +1115,7 @@ fn what_waited_for_a_processor_on_a_busy_machine_is_not_missed_by_the_disk() {
 
 #[test]
 fn the_reason_of_a_rate_names_what_is_required() {
-    let (_, text) = crate::product::BUNDLED
-        .iter()
-        .find(|(name, _)| *name == "tikv")
-        .expect("it is bundled");
+    let text = text_of("tikv");
     let mut tikv = study(text, QualifyDesign::Usual);
     drive(&mut tikv, GOOD);
     assert_eq!(

@@ -413,6 +413,11 @@ impl Answer {
     }
 }
 
+/// A text with its words in one line: lines end where the terminal does.
+pub fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The exit code; 128 and its number for a signal, as a shell has it.
 pub fn code_of(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt;
